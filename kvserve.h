@@ -247,6 +247,7 @@ typedef enum kvs_batching    { KVS_BATCHING_CONTINUOUS = 0, KVS_BATCHING_STATIC 
 typedef enum kvs_attention   { KVS_ATTENTION_FLASH = 0, KVS_ATTENTION_NAIVE } kvs_attention;
 typedef enum kvs_policy      { KVS_POLICY_FCFS = 0, KVS_POLICY_PRIORITY } kvs_policy;
 typedef enum kvs_device      { KVS_DEVICE_AUTO = 0, KVS_DEVICE_CPU, KVS_DEVICE_CUDA } kvs_device;
+typedef enum kvs_load_format { KVS_LOAD_AUTO = 0, KVS_LOAD_DUMMY } kvs_load_format;
 typedef enum kvs_isa         { KVS_ISA_AUTO = 0, KVS_ISA_PORTABLE, KVS_ISA_AVX2, KVS_ISA_AVX512 } kvs_isa;
 
 struct kvs_backend;
@@ -254,6 +255,7 @@ struct kvs_backend;
 typedef struct kvs_config {
     const char   *model;                   /* folder with config.json, tokenizer.json, *.safetensors. Required */
     kvs_dtype     dtype;                   /* of the weights in memory: AUTO = as stored; F32, F16, BF16 */
+    kvs_load_format load_format;           /* DUMMY: random weights of the shapes that config.json asks for, to measure without a checkpoint */
     kvs_dtype     kv_cache_dtype;          /* AUTO = BF16 for bf16 and f16 weights, F32 for f32 ones; F32, F16, BF16 */
     int32_t       block_size;              /* tokens per KV block, 16 (the only size of the CPU backend) */
     float         gpu_memory_utilization;  /* share of the device's free memory to use, 0.9; on the CPU: of 4 GiB or free RAM, the smaller */
@@ -1755,24 +1757,26 @@ static void kvs__uni_normalize(kvs__uni_form form, const char *s, size_t n, kvs_
 /* ====================================================================================================
    >>regex   The patterns of pre-tokenizers.
 
-   Syntax and meaning are Oniguruma's (Ruby flavour), which the reference library uses: the first alternative that
-   leads to a match wins, quantifiers give back one character at a time, ^ and $ are those of lines, \s \d \w and
-   \p{..} are Unicode's. Implemented: literals, . [..] with ranges, nested classes and &&, \t \n \r \f \v \a \e \xHH
-   \x{..} \uHHHH, \s \S \d \D \w \W \h \H, \p{..} \P{..} \p{^..} of general categories and of Han, (..) (?:..) (?i)
-   (?im-im:..), | * + ? {m} {m,} {,n} {m,n}, lazy ? and possessive + behind * + ?, (?>x*) of one class, (?=..) (?!..),
-   ^ $ \A \z \Z \b \B. Groups capture nothing. Everything else is refused by name and offset: look-behind, back
-   references, named groups, [:posix:], scripts but Han, \R \X \K \G, (?x), (?>..) of more than one repeated class, a
-   repeated group that may match nothing. (?i) folds character by character: ss is not equal to a sharp s.
+   Syntax and meaning are Oniguruma's (Ruby flavour), which the reference library uses: of the alternatives the first
+   that leads to a match wins, quantifiers give back one character at a time, ^ and $ are those of lines, \s \d \w are
+   Unicode's. Implemented:
+       literals  .  [..] with ranges, nested classes and &&  \t \n \r \f \v \a \e \xHH \x{..} \uHHHH  \s \S \d \D \w \W
+       \p{..} \P{..} \p{^..} of general categories and of Han  (..) (?:..) (?i) (?m) (?i-m:..)  |  ^ $ \A \z \Z \b \B
+       * + ? {m} {m,} {,n} {m,n}, lazy with ?, possessive with + behind * + ?  (?>x*) of one class  (?=..) (?!..)
+   Groups capture nothing. Everything else is refused by name and offset: look-behind, back references, named groups,
+   [:posix:], other scripts, \R \X \K \G \h, (?x), (?>..) of more than one class, a possessive group, a repeated group
+   that may match nothing. (?i) folds character by character: ss does not equal a sharp s, as it does there.
 
-   Fast.   A set of characters is a table by first byte; only characters beyond ASCII that the first byte does not
-   decide look further, in two steps. A repeated class is one instruction that scans. An alternation looks at the next
-   byte and goes to the alternatives that can begin with it; a loop only gives back where the next instruction can
-   begin, and never if that cannot be or if the rest cannot fail. So English text is split almost without
-   backtracking. Linear. A search counts its steps. If they pass 4096 + 32 per byte of text, which no pattern of a
-   known model does, it goes on in "careful" mode: it notes each choice (instruction, position) that has failed, for
-   this text and across calls, and never explores it twice; inside look-aheads also each that succeeded. Then time is
-   at most the size of the program times that of the text, and memory 2 bits for each choice instruction and byte of
-   text. No recursion on the text: only on the nesting of look-aheads in the pattern. Knows nothing of tokens.
+   Fast: A set of characters is a table by first byte; only characters beyond ASCII that the first byte does not decide
+   are decoded and looked up, in two steps. A repeated class is one instruction that scans. An alternation looks at the
+   next byte and tries only the alternatives that can begin so. A loop gives back only to where the next instruction
+   can begin, and never if that cannot be or if the rest cannot fail. So most text is split without backtracking.
+
+   Linear: A search counts its steps. If they pass 4096 + 16 per byte of text (known models come to 6 at most, save for
+   look-aheads over digits), it goes on "carefully": each choice (instruction, position) that has failed is noted, for
+   this text and across calls, and never explored again; in look-aheads also each that succeeded. So time is bounded by
+   the size of the program times that of the text, and memory by 2 bits for each choice instruction and byte.
+   Recursion follows the pattern, never the text. Knows nothing of tokens.
    ==================================================================================================== */
 
 #define KVS__RE_MAX_PATTERN 16384
@@ -1786,7 +1790,9 @@ static void kvs__uni_normalize(kvs__uni_form form, const char *s, size_t n, kvs_
 
 enum { KVS__RE_SET, KVS__RE_LOOP, KVS__RE_ALT, KVS__RE_JMP, KVS__RE_PEEK, KVS__RE_LOOK, KVS__RE_ASSERT, KVS__RE_MATCH };
 enum { KVS__RE_GREEDY, KVS__RE_LAZY, KVS__RE_POSSESSIVE };
-enum { KVS__RE_LINE_START, KVS__RE_LINE_END, KVS__RE_TEXT_START, KVS__RE_TEXT_END, KVS__RE_TEXT_END_NL, KVS__RE_WORD, KVS__RE_NO_WORD };
+enum {   /* kinds of ASSERT */
+    KVS__RE_LINE_START, KVS__RE_LINE_END, KVS__RE_START, KVS__RE_STOP, KVS__RE_STOP_NL, KVS__RE_WORD, KVS__RE_NO_WORD
+};
 
 /* lead: by first byte, 0: no member begins so, 1: every such character is one, 2: ask page. page: by code point >> 8,
    which of the regex's pages of 256 bits. */
@@ -1798,12 +1804,11 @@ typedef struct kvs__re_inst {
     uint16_t set;                      /* SET, LOOP, PEEK, word ASSERTs */
     uint32_t min, max;                 /* LOOP; of an ALT min is how many alternatives */
     uint32_t to;                       /* JMP, and where a LOOK goes on; of an ALT its first place in `target` */
-    uint32_t table;                    /* which `mask` of an ALT, which `next` of a greedy LOOP */
-    uint32_t slot;                     /* of ALT and LOOP: its row in careful mode */
+    uint32_t slot;                     /* of ALT and LOOP: its row in `next`, `mask` and the notes */
 } kvs__re_inst;
 
-typedef struct kvs__re_mask { uint32_t at[KVS__RE_NEXTS]; } kvs__re_mask;   /* by next byte: alternatives worth trying, a bit each */
-typedef struct kvs__re_next { uint8_t at[KVS__RE_NEXTS]; } kvs__re_next;    /* by next byte: can the next instruction begin so? */
+typedef struct kvs__re_next { uint8_t at[KVS__RE_NEXTS]; } kvs__re_next;    /* by next byte: can it begin so? */
+typedef struct kvs__re_mask { uint32_t at[KVS__RE_NEXTS]; } kvs__re_mask;   /* by next byte: a bit for each that can */
 
 typedef struct kvs__regex {
     kvs__mem *mem;
@@ -1811,10 +1816,10 @@ typedef struct kvs__regex {
     kvs__re_page *page;    size_t n_pages, cap_pages;    /* 0: empty, 1: full */
     kvs__re_inst *inst;    size_t n_inst, cap_inst;
     uint32_t     *target;  size_t n_targets, cap_targets;
-    kvs__re_mask *mask;    size_t n_masks;
-    kvs__re_next *next;    size_t n_nexts;
-    kvs__re_next  first;                                 /* bytes that a match can begin with */
     uint32_t n_slots;
+    kvs__re_mask *mask;                                  /* [n_slots] of an ALT: alternatives worth trying */
+    kvs__re_next *next;                                  /* [n_slots] of a LOOP: what follows it */
+    kvs__re_next  first;                                 /* of the whole */
 } kvs__regex;
 
 static void kvs__regex_free(kvs__regex *re)
@@ -1831,35 +1836,37 @@ static void kvs__regex_free(kvs__regex *re)
 
 /* ---- sets while they are being built: a bit for every code point ---- */
 
-#define KVS__RE_WORDS ((KVS__UNI_MAX + 1) / 32)
-typedef struct kvs__re_bits { uint32_t w[KVS__RE_WORDS]; } kvs__re_bits;
+#define KVS__BITS_WORDS ((KVS__UNI_MAX + 1) / 32)
+typedef struct kvs__bits { uint32_t w[KVS__BITS_WORDS]; } kvs__bits;
 
-static void kvs__bits_fill(kvs__re_bits *b, uint32_t first, uint32_t last)
+static int kvs__bits_has(const kvs__bits *b, uint32_t c) { return (int)(b->w[c / 32] >> (c % 32) & 1u); }
+static void kvs__bits_fill(kvs__bits *b, uint32_t first, uint32_t last)
 {
     while (first <= last) {
         if (first % 32 == 0 && last - first >= 31) { b->w[first / 32] = UINT32_MAX; first += 32; }
         else { b->w[first / 32] |= 1u << (first % 32); first++; }
     }
 }
-static int  kvs__bits_has(const kvs__re_bits *b, uint32_t c) { return (int)(b->w[c / 32] >> (c % 32) & 1u); }
-static void kvs__bits_not(kvs__re_bits *b) { for (size_t i = 0; i < KVS__RE_WORDS; i++) b->w[i] = ~b->w[i]; }
+static void kvs__bits_add(kvs__bits *b, const kvs__bits *more, int negate)
+{
+    for (size_t i = 0; i < KVS__BITS_WORDS; i++) b->w[i] |= negate ? ~more->w[i] : more->w[i];
+}
 
 /* Adds the characters of all categories whose bit is set in `cats`. */
-static void kvs__bits_categories(kvs__re_bits *b, uint32_t cats)
+static void kvs__bits_categories(kvs__bits *b, uint32_t cats)
 {
     kvs__unidata t = kvs__unidata_get(KVS__UD_CATEGORY);
     for (size_t i = 0; i < t.n; i++) {
         uint32_t first = t.v[i] >> 8, code = t.v[i] & 0xFF, last = i + 1 < t.n ? (t.v[i + 1] >> 8) - 1 : KVS__UNI_MAX;
         if (code < KVS__UC_EVEN_UPPER) { if (cats >> code & 1u) kvs__bits_fill(b, first, last); continue; }
-        for (uint32_t c = first; c <= last; c++)
-            if (cats >> kvs__uni_category(c) & 1u) kvs__bits_fill(b, c, c);
+        for (uint32_t c = first; c <= last; c++) if (cats >> kvs__uni_category(c) & 1u) kvs__bits_fill(b, c, c);
     }
 }
 
 /* Closes the set under simple case folding: through the folded form to all that fold to it. */
-static void kvs__bits_fold(kvs__re_bits *b)
+static void kvs__bits_fold(kvs__bits *b)
 {
-    kvs__unidata t = kvs__unidata_get(KVS__UD_FOLD);   /* rows: first, count, step, delta */
+    kvs__unidata t = kvs__unidata_get(KVS__UD_FOLD);     /* rows: first, count, step, delta */
     for (int back = 0; back < 2; back++)
         for (size_t i = 0; i < t.n; i += 4)
             for (uint32_t k = 0, c = t.v[i]; k < t.v[i + 1]; k++, c += t.v[i + 2]) {
@@ -1868,97 +1875,97 @@ static void kvs__bits_fold(kvs__re_bits *b)
             }
 }
 
-#define KVS__RE_CAT(x) (1u << KVS__UC_##x)
-#define KVS__RE_LETTER (KVS__RE_CAT(LU) | KVS__RE_CAT(LL) | KVS__RE_CAT(LT) | KVS__RE_CAT(LM) | KVS__RE_CAT(LO))
-#define KVS__RE_MARK   (KVS__RE_CAT(MN) | KVS__RE_CAT(MC) | KVS__RE_CAT(ME))
+#define KVS__UC_BIT(x) (1u << KVS__UC_##x)
+static const uint32_t kvs__re_word_cats =
+    KVS__UC_BIT(LU) | KVS__UC_BIT(LL) | KVS__UC_BIT(LT) | KVS__UC_BIT(LM) | KVS__UC_BIT(LO) | KVS__UC_BIT(MN) |
+    KVS__UC_BIT(MC) | KVS__UC_BIT(ME) | KVS__UC_BIT(ND) | KVS__UC_BIT(NL) | KVS__UC_BIT(PC);
 
-/* Adds \s, \d, \w or \h. \w is Oniguruma's: beside letters, marks, decimal and letter numbers and connectors the
-   circled letters, and the six superscripts and fractions of Latin-1. */
-static void kvs__bits_escape(kvs__re_bits *b, char kind)
+/* Adds \s, \d or \w. \w is Oniguruma's: letters, marks, decimal and letter numbers, connectors, circled letters, and,
+   but not in brackets, the six superscripts and fractions of Latin-1. */
+static void kvs__bits_escape(kvs__bits *b, char kind, int bracket)
 {
     static const uint32_t word[][2] = {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149},
                                        {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
-    if (kind == 'd') kvs__bits_categories(b, KVS__RE_CAT(ND));
     if (kind == 's') for (uint32_t c = 0; c <= 0x3000; c++) if (kvs__uni_space(c)) kvs__bits_fill(b, c, c);
-    if (kind == 'h') { kvs__bits_fill(b, '0', '9'); kvs__bits_fill(b, 'A', 'F'); kvs__bits_fill(b, 'a', 'f'); }
+    if (kind != 's') kvs__bits_categories(b, kind == 'd' ? KVS__UC_BIT(ND) : kvs__re_word_cats);
     if (kind != 'w') return;
-    kvs__bits_categories(b, KVS__RE_LETTER | KVS__RE_MARK | KVS__RE_CAT(ND) | KVS__RE_CAT(NL) | KVS__RE_CAT(PC));
-    for (size_t i = 0; i < KVS__COUNT(word); i++) kvs__bits_fill(b, word[i][0], word[i][1]);
+    for (size_t i = bracket ? 3 : 0; i < KVS__COUNT(word); i++) kvs__bits_fill(b, word[i][0], word[i][1]);
 }
 
-/* What lead says of the characters first..last, which share a first byte; both ends on a multiple of 32. */
-static uint8_t kvs__bits_lead(const kvs__re_bits *b, uint32_t first, uint32_t end)
+/* What `lead` says of the characters first .. end - 1; both are multiples of 32. */
+static uint8_t kvs__bits_lead(const kvs__bits *b, uint32_t first, uint32_t end)
 {
     uint32_t any = 0, all = UINT32_MAX;
     for (uint32_t i = first / 32; i < end / 32; i++) { any |= b->w[i]; all &= b->w[i]; }
     return all == UINT32_MAX ? 1 : any ? 2 : 0;
 }
 
-/* Appends the set to the regex. Returns its number, or UINT32_MAX when out of memory. */
-static uint32_t kvs__re_add_set(kvs__regex *re, const kvs__re_bits *b, uint32_t literal)
+/* Appends the set to the regex. Returns its number, or -1 when out of memory. */
+static int kvs__re_add_set(kvs__regex *re, const kvs__bits *b, uint32_t literal)
 {
     void *sets = re->set, *pages = re->page;
-    if (kvs__grow(re->mem, &sets, &re->cap_sets, re->n_sets + 1, sizeof *re->set)) return UINT32_MAX;
+    if (kvs__grow(re->mem, &sets, &re->cap_sets, re->n_sets + 1, sizeof *re->set)) return -1;
     re->set = (kvs__re_set *)sets;
     kvs__re_set *set = &re->set[re->n_sets];
     memset(set, 0, sizeof *set);
     set->literal = literal;
     for (uint32_t c = 0; c < 0x80; c++) set->lead[c] = (uint8_t)kvs__bits_has(b, c);
-    for (uint32_t c = 0xC2; c < 0xE0; c++) set->lead[c] = kvs__bits_lead(b, (c & 0x1F) << 6, ((c & 0x1F) + 1) << 6);
-    for (uint32_t c = 0xE0; c < 0xF0; c++)
-        set->lead[c] = kvs__bits_lead(b, c == 0xE0 ? 0x800 : (c & 15) << 12, c == 0xED ? 0xD800 : ((c & 15) + 1) << 12);
-    for (uint32_t c = 0xF0; c < 0xF5; c++)
-        set->lead[c] = kvs__bits_lead(b, c == 0xF0 ? 0x10000 : (c & 7) << 18, c == 0xF4 ? 0x110000 : ((c & 7) + 1) << 18);
+    for (uint32_t c = 0xC2; c < 0xF5; c++) {             /* the characters that begin with c */
+        uint32_t shift = c < 0xE0 ? 6 : c < 0xF0 ? 12 : 18, low = c & (c < 0xE0 ? 0x1Fu : c < 0xF0 ? 0xFu : 7u);
+        uint32_t first = c == 0xE0 ? 0x800 : c == 0xF0 ? 0x10000 : low << shift;
+        set->lead[c] = kvs__bits_lead(b, first, c == 0xED ? 0xD800 : c == 0xF4 ? 0x110000 : (low + 1) << shift);
+    }
     for (uint32_t i = 0; i <= KVS__UNI_MAX >> 8; i++) {
         uint8_t kind = kvs__bits_lead(b, i << 8, (i + 1) << 8);
         set->page[i] = kind == 1;
         if (kind != 2) continue;
-        if (kvs__grow(re->mem, &pages, &re->cap_pages, re->n_pages + 1, sizeof *re->page)) return UINT32_MAX;
+        if (re->n_pages > UINT16_MAX) return -1;
+        if (kvs__grow(re->mem, &pages, &re->cap_pages, re->n_pages + 1, sizeof *re->page)) return -1;
         re->page = (kvs__re_page *)pages;
         memcpy(re->page[re->n_pages].bits, &b->w[8 * i], sizeof re->page[0].bits);
         set->page[i] = (uint16_t)re->n_pages++;
-        if (re->n_pages > UINT16_MAX) return UINT32_MAX;
     }
-    return (uint32_t)re->n_sets++;
+    return (int)re->n_sets++;
 }
 
-/* ---- from text to tree ---- */
+/* ---- from text to tree: functions return a node or another true value, and 0 after a failure ---- */
 
-enum { KVS__RE_N_EMPTY, KVS__RE_N_SET, KVS__RE_N_CAT, KVS__RE_N_ALT, KVS__RE_N_REPEAT, KVS__RE_N_LOOK, KVS__RE_N_ASSERT };
-
-/* A node has its children in a list. Number 0 means "none", and after a failure "stop". */
-typedef struct kvs__re_node { uint8_t kind, mode; uint16_t set; uint32_t min, max, child, next; } kvs__re_node;
+enum {   /* kinds of node */
+    KVS__RE_N_EMPTY, KVS__RE_N_SET, KVS__RE_N_CAT, KVS__RE_N_ALT, KVS__RE_N_REPEAT, KVS__RE_N_LOOK, KVS__RE_N_ASSERT
+};
+typedef struct kvs__re_node { uint8_t kind, mode; uint16_t set; uint32_t min, max; int child, next; } kvs__re_node;
 
 typedef struct kvs__re_parser {
     kvs__regex *re;
     kvs__err *e;
-    kvs_result res;
+    kvs_result res;                                      /* the first failure; everything stops at it */
     const char *p;  size_t n, at;
     kvs__re_node *node;  size_t n_nodes, cap_nodes;
-    kvs__re_bits *tmp;                                   /* for one property at a time */
+    kvs__bits *tmp;                                      /* for one property or literal at a time */
     int fold, dotall, nest;                              /* (?i), (?m), depth */
+    uint32_t *mark, *stack, stamp;                       /* of kvs__re_follow */
 } kvs__re_parser;
 
-static uint32_t kvs__re_alternation(kvs__re_parser *r);
+static int kvs__re_alternation(kvs__re_parser *r);
 
-static uint32_t kvs__re_bad(kvs__re_parser *r, size_t at, const char *what)
+static int kvs__re_bad(kvs__re_parser *r, size_t at, const char *what)
 {
     if (!r->res) r->res = kvs__fail(r->e, KVS_ERR_FORMAT, "pattern: %s at offset %zu", what, at);
     return 0;
 }
-static uint32_t kvs__re_memory(kvs__re_parser *r)
+static int kvs__re_memory(kvs__re_parser *r)
 {
     if (!r->res) r->res = kvs__fail(r->e, KVS_ERR_MEMORY, "pattern: out of memory");
     return 0;
 }
-/* Names the n bytes at `at` that are not implemented, and where they are. */
-static uint32_t kvs__re_refuse(kvs__re_parser *r, size_t at, size_t n, const char *why)
+/* Names what stands from `at` to `end` as not implemented. */
+static int kvs__re_refuse(kvs__re_parser *r, size_t at, size_t end, const char *why)
 {
-    if (n > r->n - at) n = r->n - at;
-    while (at + n < r->n && ((unsigned char)r->p[at + n] & 0xC0) == 0x80) n++;
+    end = KVS__MIN(KVS__MIN(end, at + 100), r->n);
+    while (end < r->n && ((unsigned char)r->p[end] & 0xC0) == 0x80) end++;
     if (!r->res)
-        r->res = kvs__fail(r->e, KVS_ERR_UNSUPPORTED, "pattern: %.*s at offset %zu is not implemented%s%s", (int)KVS__MIN(n, 100),
-                           r->p + at, at, *why ? ": " : "", why);
+        r->res = kvs__fail(r->e, KVS_ERR_UNSUPPORTED, "pattern: %.*s at offset %zu is not implemented%s%s",
+                           (int)(end - at), r->p + at, at, *why ? ": " : "", why);
     return 0;
 }
 
@@ -1967,51 +1974,47 @@ static int kvs__re_see(const kvs__re_parser *r, const char *s)   /* does the res
     size_t n = strlen(s);
     return r->n - r->at >= n && memcmp(r->p + r->at, s, n) == 0;
 }
-static int kvs__re_take_if(kvs__re_parser *r, const char *s)
+static int kvs__re_eat(kvs__re_parser *r, const char *s)
 {
-    if (!kvs__re_see(r, s)) return 0;
-    r->at += strlen(s);
-    return 1;
+    int seen = kvs__re_see(r, s);
+    if (seen) r->at += strlen(s);
+    return seen;
 }
 
-static uint32_t kvs__re_new(kvs__re_parser *r, int kind, int mode, uint32_t child)
+static int kvs__re_new(kvs__re_parser *r, int kind, int mode, int child)
 {
     void *array = r->node;
     if (r->res) return 0;
     if (kvs__grow(r->re->mem, &array, &r->cap_nodes, r->n_nodes + 2, sizeof *r->node)) return kvs__re_memory(r);
     r->node = (kvs__re_node *)array;
-    if (!r->n_nodes) r->n_nodes = 1;                     /* 0 stays unused */
-    kvs__re_node *node = &r->node[r->n_nodes];
+    kvs__re_node *node = &r->node[++r->n_nodes];         /* 0 stays unused */
     memset(node, 0, sizeof *node);
     node->kind = (uint8_t)kind; node->mode = (uint8_t)mode; node->child = child;
-    return (uint32_t)r->n_nodes++;
+    return (int)r->n_nodes;
 }
 
-static kvs__re_bits *kvs__re_bits_new(kvs__re_parser *r)
+static kvs__bits *kvs__re_bits_new(kvs__re_parser *r)
 {
-    kvs__re_bits *b = (kvs__re_bits *)kvs__alloc(r->re->mem, 1, sizeof *b);
+    kvs__bits *b = (kvs__bits *)kvs__alloc(r->re->mem, 1, sizeof *b);
     if (!b) kvs__re_memory(r);
     return b;
 }
 
-/* A SET node of these characters. literal: the code point if it is a plain one (then an equal set is shared), else
-   UINT32_MAX. */
-static uint32_t kvs__re_set_node(kvs__re_parser *r, kvs__re_bits *b, uint32_t literal)
+/* A SET node of these characters. literal: a number that is equal for equal sets, so that they are shared;
+   UINT32_MAX: none. */
+static int kvs__re_set_node(kvs__re_parser *r, const kvs__bits *b, uint32_t literal)
 {
     kvs__regex *re = r->re;
-    uint32_t set = 0;
+    size_t set = 0;
     if (r->res) return 0;
     while (set < re->n_sets && (literal == UINT32_MAX || re->set[set].literal != literal)) set++;
-    if (set == re->n_sets) {
-        if (set == KVS__RE_MAX_SETS) return kvs__re_bad(r, r->at, "too many different sets of characters");
-        set = kvs__re_add_set(re, b, literal);
-        if (set == UINT32_MAX) return kvs__re_memory(r);
-    }
-    uint32_t node = kvs__re_new(r, KVS__RE_N_SET, 0, 0);
+    if (set == KVS__RE_MAX_SETS) return kvs__re_bad(r, r->at, "too many different sets of characters");
+    if (set == re->n_sets && kvs__re_add_set(re, b, literal) < 0) return kvs__re_memory(r);
+    int node = kvs__re_new(r, KVS__RE_N_SET, 0, 0);
     if (node) r->node[node].set = (uint16_t)set;
     return node;
 }
-static uint32_t kvs__re_literal(kvs__re_parser *r, uint32_t cp)
+static int kvs__re_literal(kvs__re_parser *r, uint32_t cp)
 {
     memset(r->tmp, 0, sizeof *r->tmp);
     kvs__bits_fill(r->tmp, cp, cp);
@@ -2019,230 +2022,206 @@ static uint32_t kvs__re_literal(kvs__re_parser *r, uint32_t cp)
     return kvs__re_set_node(r, r->tmp, cp | (r->fold ? 1u << 31 : 0));
 }
 
-/* Behind \p or \P: {..}. Adds the property to b; `not` is how the escape began. */
-static int kvs__re_property(kvs__re_parser *r, kvs__re_bits *b, int negate)
+/* Behind \p or \P. Adds the property to b. */
+static int kvs__re_property(kvs__re_parser *r, kvs__bits *b, int negate)
 {
     static const char names[] = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCoCn";
     size_t from = r->at - 2, end;
-    if (!kvs__re_take_if(r, "{")) return (int)kvs__re_refuse(r, from, 3, "write \\p{..}");
-    for (end = r->at; end < r->n && r->p[end] != '}'; end++) {}
-    if (end == r->n) return (int)kvs__re_bad(r, from, "\\p{ without }");
-    if (kvs__re_take_if(r, "^")) negate = !negate;
-    const char *name = r->p + r->at;
-    size_t n = end - r->at;
     uint32_t cats = 0;
-    for (uint32_t i = 0; i < KVS__UC_EVEN_UPPER; i++)
-        if ((n == 1 || n == 2) && memcmp(name, names + 2 * i, n) == 0) cats |= 1u << i;
+    if (!kvs__re_eat(r, "{")) return kvs__re_refuse(r, from, r->at + 1, "write \\p{..}");
+    if (kvs__re_eat(r, "^")) negate = !negate;
+    for (end = r->at; end < r->n && r->p[end] != '}'; end++) {}
+    if (end == r->n) return kvs__re_bad(r, from, "\\p{ without }");
+    size_t n = end - r->at;
+    for (uint32_t i = 0; i < KVS__UC_EVEN_UPPER; i++)    /* L is all that begins with L */
+        if ((n == 1 || n == 2) && !memcmp(r->p + r->at, names + 2 * i, n)) cats |= 1u << i;
     memset(r->tmp, 0, sizeof *r->tmp);
-    if (cats) kvs__bits_categories(r->tmp, cats);
-    else if (n == 3 && memcmp(name, "Han", 3) == 0) {
-        kvs__unidata t = kvs__unidata_get(KVS__UD_HAN);
-        for (size_t i = 0; i < t.n; i += 2) kvs__bits_fill(r->tmp, t.v[i], t.v[i + 1]);
-    } else return (int)kvs__re_refuse(r, from, end + 1 - from, "only general categories and Han");
-    for (size_t i = 0; i < KVS__RE_WORDS; i++) b->w[i] |= negate ? ~r->tmp->w[i] : r->tmp->w[i];
+    kvs__bits_categories(r->tmp, cats);
+    kvs__unidata han = kvs__unidata_get(KVS__UD_HAN);
+    if (!cats && !kvs__re_see(r, "Han}")) return kvs__re_refuse(r, from, end + 1, "only general categories and Han");
+    for (size_t i = 0; !cats && i < han.n; i += 2) kvs__bits_fill(r->tmp, han.v[i], han.v[i + 1]);
+    kvs__bits_add(b, r->tmp, negate);
     r->at = end + 1;
     return 1;
 }
 
-/* 2 to 8 hex digits behind \x, \x{ and \u. */
-static int kvs__re_hex(kvs__re_parser *r, size_t from, int digits, uint32_t *cp)
+/* Behind \x (digits 2, or any in braces) or \u (digits 4). */
+static int kvs__re_hex(kvs__re_parser *r, int digits, uint32_t *cp)
 {
-    uint32_t x = 0;
-    int got = 0, braced = digits == 2 && kvs__re_take_if(r, "{");
-    for (; r->at < r->n && got < (braced ? 8 : digits); r->at++, got++) {
+    size_t from = r->at - 2;
+    int got = 0, braced = digits == 2 && kvs__re_eat(r, "{");
+    for (*cp = 0; r->at < r->n && got < (braced ? 8 : digits); r->at++, got++) {
         uint32_t c = (unsigned char)r->p[r->at], low = c | 0x20;
-        if (c >= '0' && c <= '9') x = 16 * x + (c - '0');
-        else if (low >= 'a' && low <= 'f') x = 16 * x + (low - 'a' + 10);
+        if (c >= '0' && c <= '9') *cp = 16 * *cp + (c - '0');
+        else if (low >= 'a' && low <= 'f') *cp = 16 * *cp + (low - 'a' + 10);
         else break;
     }
-    if (!got || (braced && !kvs__re_take_if(r, "}")) || (digits == 4 && got < 4)) return (int)kvs__re_bad(r, from, "bad hex escape");
-    if (!braced && digits == 2 && x > 0x7F) return (int)kvs__re_refuse(r, from, 4, "a byte of a longer character");
-    if (x > KVS__UNI_MAX || (x >= 0xD800 && x < 0xE000)) return (int)kvs__re_bad(r, from, "not a character");
-    *cp = x;
+    if (braced ? !got || !kvs__re_eat(r, "}") : got < digits) return kvs__re_bad(r, from, "hex digits are missing");
+    if (!braced && digits == 2 && *cp > 0x7F) return kvs__re_refuse(r, from, r->at, "a byte of a longer character");
+    if (*cp > KVS__UNI_MAX || (*cp >= 0xD800 && *cp < 0xE000)) return kvs__re_bad(r, from, "not a character");
     return 1;
 }
 
 /* At a backslash. 1: one character, in *cp. 2: a class, added to b. 0: failed. */
-static int kvs__re_escape(kvs__re_parser *r, kvs__re_bits *b, uint32_t *cp)
+static int kvs__re_escape(kvs__re_parser *r, kvs__bits *b, uint32_t *cp, int bracket)
 {
     static const char from[] = "tnrfvae", to[] = "\t\n\r\f\v\a\x1b";
     size_t at = r->at++;
-    if (r->at == r->n) return (int)kvs__re_bad(r, at, "nothing behind the backslash");
+    if (r->at == r->n) return kvs__re_bad(r, at, "nothing behind the backslash");
     char c = r->p[r->at];
     const char *known = c ? strchr(from, c) : NULL;
-    if (known) { r->at++; *cp = (uint32_t)to[known - from]; return 1; }
-    if (c && strchr("sdwhSDWH", c)) {
-        int negate = c < 'a';
-        r->at++;
-        memset(r->tmp, 0, sizeof *r->tmp);
-        kvs__bits_escape(r->tmp, (char)(c | 0x20));
-        for (size_t i = 0; i < KVS__RE_WORDS; i++) b->w[i] |= negate ? ~r->tmp->w[i] : r->tmp->w[i];
-        return 2;
-    }
-    if (c == 'p' || c == 'P') { r->at++; return kvs__re_property(r, b, c == 'P') ? 2 : 0; }
-    if (c == 'x') { r->at++; return kvs__re_hex(r, at, 2, cp); }
-    if (c == 'u') { r->at++; return kvs__re_hex(r, at, 4, cp); }
     int letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (letter) return (int)kvs__re_refuse(r, at, 2, "");
-    r->at += kvs__utf8_next(r->p + r->at, r->n - r->at, cp);   /* punctuation stands for itself */
-    return 1;
+    r->at += kvs__utf8_next(r->p + r->at, r->n - r->at, cp);
+    if (known) { *cp = (uint32_t)to[known - from]; return 1; }
+    if (c == 'x' || c == 'u') return kvs__re_hex(r, c == 'x' ? 2 : 4, cp);
+    if (c == 'p' || c == 'P') return kvs__re_property(r, b, c == 'P') ? 2 : 0;
+    if (!letter) return 1;                               /* punctuation stands for itself */
+    if (!strchr("sdwSDW", c)) return kvs__re_refuse(r, at, r->at, "");
+    memset(r->tmp, 0, sizeof *r->tmp);
+    kvs__bits_escape(r->tmp, (char)(c | 0x20), bracket);
+    kvs__bits_add(b, r->tmp, c < 'a');
+    return 2;
 }
 
-/* One character of a class or one of its escapes, as kvs__re_escape. */
-static int kvs__re_class_char(kvs__re_parser *r, kvs__re_bits *b, uint32_t *cp)
+/* One character of a class or one of its escapes; returns as kvs__re_escape. */
+static int kvs__re_class_char(kvs__re_parser *r, kvs__bits *b, uint32_t *cp)
 {
-    if (kvs__re_take_if(r, "\\b")) { *cp = 8; return 1; }
-    if (kvs__re_see(r, "\\")) return kvs__re_escape(r, b, cp);
+    if (r->at == r->n) return kvs__re_bad(r, r->at, "[ without ]");
+    if (kvs__re_eat(r, "\\b")) { *cp = 8; return 1; }
+    if (kvs__re_see(r, "\\")) return kvs__re_escape(r, b, cp, 1);
     r->at += kvs__utf8_next(r->p + r->at, r->n - r->at, cp);
     return 1;
 }
 
-static int kvs__re_class(kvs__re_parser *r, kvs__re_bits *b, int *negated);
+static int kvs__re_class(kvs__re_parser *r, kvs__bits *b, int *negated);
 
 /* One item of a class, added to b: a nested class, an escape, a character, a range. */
-static int kvs__re_class_item(kvs__re_parser *r, kvs__re_bits *b)
+static int kvs__re_class_item(kvs__re_parser *r, kvs__bits *b)
 {
     size_t at = r->at;
-    uint32_t lo, hi;
-    int kind;
-    if (kvs__re_see(r, "[:")) return (int)kvs__re_refuse(r, at, 2, "POSIX classes");
+    uint32_t lo = 0, hi;
+    int negated;
+    if (kvs__re_see(r, "[:")) return kvs__re_refuse(r, at, at + 2, "POSIX classes");
     if (kvs__re_see(r, "[")) {
-        kvs__re_bits *inner = kvs__re_bits_new(r);
-        if (!inner) return 0;
-        int ok = kvs__re_class(r, inner, &kind);
-        if (ok && kind) kvs__bits_not(inner);
-        for (size_t i = 0; ok && i < KVS__RE_WORDS; i++) b->w[i] |= inner->w[i];
+        kvs__bits *inner = kvs__re_bits_new(r);
+        if (inner && kvs__re_class(r, inner, &negated)) kvs__bits_add(b, inner, negated);
         kvs__free(r->re->mem, inner);
-        return ok;
+        return !r->res;
     }
-    kind = kvs__re_class_char(r, b, &lo);
-    if (kind != 1) return kind;
+    int kind = kvs__re_class_char(r, b, &lo);
+    int range = kind && kvs__re_see(r, "-") && !kvs__re_see(r, "-]") && !kvs__re_see(r, "-&&");
     hi = lo;
-    if (kvs__re_see(r, "-") && !kvs__re_see(r, "-]") && !kvs__re_see(r, "-&&")) {
+    if (range) {
         r->at++;
-        if (r->at == r->n) return (int)kvs__re_bad(r, at, "[ without ]");
-        if (kvs__re_see(r, "[") || kvs__re_class_char(r, b, &hi) != 1) return (int)kvs__re_bad(r, at, "a range that ends in a class");
-        if (hi < lo) return (int)kvs__re_bad(r, at, "an empty range");
+        if (kind == 2 || kvs__re_see(r, "[") || kvs__re_class_char(r, b, &hi) == 2)
+            return kvs__re_bad(r, at, "a range of classes");
+        if (hi < lo) kvs__re_bad(r, at, "an empty range");
     }
-    kvs__bits_fill(b, lo, hi);
-    return 1;
+    if (kind == 1 && !r->res) kvs__bits_fill(b, lo, hi);
+    return !r->res;
 }
 
-/* At '['. Puts the class without its negation into b, which is empty. Returns 0 on failure. */
-static int kvs__re_class(kvs__re_parser *r, kvs__re_bits *b, int *negated)
+/* At '['. Puts the class without its negation into b, which is empty. */
+static int kvs__re_class(kvs__re_parser *r, kvs__bits *b, int *negated)
 {
     size_t open = r->at++, first;
-    kvs__re_bits *left = NULL;                           /* what stands before && */
-    if (++r->nest > KVS__RE_MAX_NEST) return (int)kvs__re_bad(r, open, "nested too deeply");
-    *negated = kvs__re_take_if(r, "^");
-    for (first = r->at; !r->res && !kvs__re_take_if(r, "]");) {
-        if (r->at >= r->n) kvs__re_bad(r, open, "[ without ]");
-        else if (!kvs__re_take_if(r, "&&")) kvs__re_class_item(r, b);
-        else if (r->at == first + 2) kvs__re_bad(r, first, "nothing before &&");
-        else if (!left) {
-            left = kvs__re_bits_new(r);
-            if (left) { memcpy(left, b, sizeof *b); memset(b, 0, sizeof *b); }
-        } else for (size_t i = 0; i < KVS__RE_WORDS; i++) { left->w[i] &= b->w[i]; b->w[i] = 0; }
+    kvs__bits *left = NULL;                              /* what stands before && */
+    if (++r->nest > KVS__RE_MAX_NEST) return kvs__re_bad(r, open, "nested too deeply");
+    *negated = kvs__re_eat(r, "^");
+    for (first = r->at; !r->res && !kvs__re_eat(r, "]");) {
+        if (!kvs__re_eat(r, "&&")) { kvs__re_class_item(r, b); continue; }
+        if (r->at == first + 2) kvs__re_bad(r, first, "nothing before &&");
+        int more = left != NULL;
+        if (!more && !(left = kvs__re_bits_new(r))) break;
+        for (size_t i = 0; i < KVS__BITS_WORDS; i++) left->w[i] = more ? left->w[i] & b->w[i] : b->w[i];
+        memset(b, 0, sizeof *b);
     }
     if (!r->res && r->at == first + 1) kvs__re_bad(r, open, "an empty class");
-    for (size_t i = 0; left && i < KVS__RE_WORDS; i++) b->w[i] &= left->w[i];
+    for (size_t i = 0; left && i < KVS__BITS_WORDS; i++) b->w[i] &= left->w[i];
     kvs__free(r->re->mem, left);
     r->nest--;
     return !r->res;
 }
 
-/* A class, an escape or '.', whatever stands here. */
-static uint32_t kvs__re_set_atom(kvs__re_parser *r)
+/* A class, an escape or '.', whichever stands here. */
+static int kvs__re_set_atom(kvs__re_parser *r)
 {
-    kvs__re_bits *b = kvs__re_bits_new(r);
-    uint32_t cp = UINT32_MAX, node = 0;
-    int negated = 0, kind = 2;
+    kvs__bits *b = kvs__re_bits_new(r);
+    uint32_t cp = 0;
+    int negated = 0, kind = 2, brackets = kvs__re_see(r, "["), node = 0;
     if (!b) return 0;
-    if (kvs__re_take_if(r, ".")) { negated = 1; if (!r->dotall) kvs__bits_fill(b, '\n', '\n'); }
-    else if (kvs__re_see(r, "[")) kvs__re_class(r, b, &negated);
-    else kind = kvs__re_escape(r, b, &cp);
-    if (!r->res && kind == 1) node = kvs__re_literal(r, cp);
-    else if (!r->res) {
-        if (r->fold) kvs__bits_fold(b);
-        if (negated) kvs__bits_not(b);
-        node = kvs__re_set_node(r, b, UINT32_MAX);
-    }
+    if (kvs__re_eat(r, ".")) { negated = 1; if (!r->dotall) kvs__bits_fill(b, '\n', '\n'); }
+    else if (brackets) kvs__re_class(r, b, &negated);
+    else kind = kvs__re_escape(r, b, &cp, 0);
+    if (r->fold && brackets) kvs__bits_fold(b);          /* as there: not a \p{Lu} by itself */
+    for (size_t i = 0; negated && i < KVS__BITS_WORDS; i++) b->w[i] = ~b->w[i];
+    if (!r->res) node = kind == 1 ? kvs__re_literal(r, cp) : kvs__re_set_node(r, b, UINT32_MAX);
     kvs__free(r->re->mem, b);
     return node;
 }
 
-/* Behind "(?": i, m and - up to ':' or ')'. Returns that character, or 0. */
+/* Behind "(?": i, m and - up to ':' or ')'. Returns that character. */
 static char kvs__re_flags(kvs__re_parser *r, size_t open)
 {
-    int on = 1;
-    for (; r->at < r->n; r->at++) {
+    for (int on = 1; r->at < r->n; r->at++) {
         char c = r->p[r->at];
         if (c == ':' || c == ')') { r->at++; return c; }
         if (c == '-') on = 0;
         else if (c == 'i') r->fold = on;
         else if (c == 'm') r->dotall = on;
-        else { kvs__re_refuse(r, open, r->at + 1 - open, ""); return 0; }
+        else return (char)kvs__re_refuse(r, open, r->at + 1, "");
     }
-    kvs__re_bad(r, open, "( without )");
-    return 0;
+    return (char)kvs__re_bad(r, open, "( without )");
 }
 
-/* At '('. Flags set inside a group end with it; "(?i)" reaches to the end of the group around it, across its '|' too.
+/* At '('. Flags set inside a group end with it. "(?i)" reaches to the end of the group around it, across its '|' too.
    */
-static uint32_t kvs__re_group(kvs__re_parser *r)
+static int kvs__re_group(kvs__re_parser *r)
 {
     size_t open = r->at++;
     int fold = r->fold, dotall = r->dotall, look = 0, negative = 0, atomic = 0;
-    if (kvs__re_take_if(r, "?")) {
-        if (kvs__re_take_if(r, "=")) look = 1;
-        else if (kvs__re_take_if(r, "!")) look = negative = 1;
-        else if (kvs__re_take_if(r, ">")) atomic = 1;
-        else if (kvs__re_see(r, "<") || kvs__re_see(r, "#") || kvs__re_see(r, "~")) return kvs__re_refuse(r, open, 4, "");
-        else {
-            char end = kvs__re_flags(r, open);
-            if (!end) return 0;
-            if (end == ')') return kvs__re_alternation(r);    /* the rest; the ')' is left for whoever opened */
-        }
+    if (kvs__re_eat(r, "?=")) look = 1;
+    else if (kvs__re_eat(r, "?!")) look = negative = 1;
+    else if (kvs__re_eat(r, "?>")) atomic = 1;
+    else if (kvs__re_see(r, "?<")) return kvs__re_refuse(r, open, open + 4, "");
+    else if (kvs__re_eat(r, "?")) {
+        char end = kvs__re_flags(r, open);
+        if (end != ':') return end ? kvs__re_alternation(r) : 0;   /* the rest; its ')' belongs to the group around */
     }
-    uint32_t body = kvs__re_alternation(r);
-    if (!r->res && !kvs__re_take_if(r, ")")) kvs__re_bad(r, open, "( without )");
+    int body = kvs__re_alternation(r);
+    if (!r->res && !kvs__re_eat(r, ")")) kvs__re_bad(r, open, "( without )");
     r->fold = fold; r->dotall = dotall;
-    if (r->res) return 0;
+    if (r->res || (!look && !atomic)) return body;
     if (look) return kvs__re_new(r, KVS__RE_N_LOOK, negative, body);
-    if (atomic) {
-        kvs__re_node *b = &r->node[body];
-        if (b->kind == KVS__RE_N_REPEAT && r->node[b->child].kind == KVS__RE_N_SET && b->mode != KVS__RE_LAZY) b->mode = KVS__RE_POSSESSIVE;
-        else if (b->kind != KVS__RE_N_SET) return kvs__re_refuse(r, open, r->at - open, "an atomic group of more than one repeated class");
-    }
-    return body;
+    kvs__re_node *b = &r->node[body];
+    int loop = b->kind == KVS__RE_N_REPEAT && b->mode != KVS__RE_LAZY && r->node[b->child].kind == KVS__RE_N_SET;
+    if (loop) b->mode = KVS__RE_POSSESSIVE;
+    return loop || b->kind == KVS__RE_N_SET ? body : kvs__re_refuse(r, open, r->at, "more than one repeated class");
 }
 
-static uint32_t kvs__re_atom(kvs__re_parser *r)
+static int kvs__re_atom(kvs__re_parser *r)
 {
     static const struct { const char *text; int kind; } asserts[] = {
-        {"^", KVS__RE_LINE_START}, {"$", KVS__RE_LINE_END}, {"\\A", KVS__RE_TEXT_START}, {"\\z", KVS__RE_TEXT_END},
-        {"\\Z", KVS__RE_TEXT_END_NL}, {"\\b", KVS__RE_WORD}, {"\\B", KVS__RE_NO_WORD},
+        {"^", KVS__RE_LINE_START}, {"$", KVS__RE_LINE_END}, {"\\A", KVS__RE_START}, {"\\z", KVS__RE_STOP},
+        {"\\Z", KVS__RE_STOP_NL}, {"\\b", KVS__RE_WORD}, {"\\B", KVS__RE_NO_WORD},
     };
     uint32_t cp;
     for (size_t i = 0; i < KVS__COUNT(asserts); i++) {
-        if (!kvs__re_take_if(r, asserts[i].text)) continue;
-        uint32_t node = kvs__re_new(r, KVS__RE_N_ASSERT, asserts[i].kind, 0);
-        if (asserts[i].kind < KVS__RE_WORD || !node) return node;
+        if (!kvs__re_eat(r, asserts[i].text)) continue;
         memset(r->tmp, 0, sizeof *r->tmp);
-        kvs__bits_escape(r->tmp, 'w');
-        uint32_t word = kvs__re_set_node(r, r->tmp, UINT32_MAX - 1);   /* the same "literal" for all \b */
-        if (word) r->node[node].set = r->node[word].set;
-        return word ? node : 0;
+        if (asserts[i].kind >= KVS__RE_WORD) kvs__bits_escape(r->tmp, 'w', 0);
+        int node = kvs__re_set_node(r, r->tmp, UINT32_MAX - (asserts[i].kind >= KVS__RE_WORD ? 1 : 2));
+        if (node) { r->node[node].kind = KVS__RE_N_ASSERT; r->node[node].mode = (uint8_t)asserts[i].kind; }
+        return node;
     }
     if (kvs__re_see(r, "(")) return kvs__re_group(r);
     if (kvs__re_see(r, "[") || kvs__re_see(r, ".") || kvs__re_see(r, "\\")) return kvs__re_set_atom(r);
-    if (kvs__re_see(r, "*") || kvs__re_see(r, "+") || kvs__re_see(r, "?")) return kvs__re_bad(r, r->at, "nothing to repeat");
+    if (strchr("*+?", r->p[r->at]) && r->p[r->at]) return kvs__re_bad(r, r->at, "nothing to repeat");
     r->at += kvs__utf8_next(r->p + r->at, r->n - r->at, &cp);
     return kvs__re_literal(r, cp);
 }
 
-/* "{m}", "{m,}", "{,n}" or "{m,n}" here? Else nothing is taken: a brace that opens no interval is an ordinary
-   character. */
+/* "{m}", "{m,}", "{,n}" or "{m,n}" here? Else nothing is taken: such a brace is an ordinary character. */
 static int kvs__re_interval(kvs__re_parser *r, uint32_t *min, uint32_t *max)
 {
     size_t i = r->at + 1, digits[2] = {0, 0};
@@ -2250,121 +2229,115 @@ static int kvs__re_interval(kvs__re_parser *r, uint32_t *min, uint32_t *max)
     int comma = 0;
     if (!kvs__re_see(r, "{")) return 0;
     for (; i < r->n && r->p[i] != '}'; i++) {
-        char c = r->p[i];
-        if (c == ',' && !comma) comma = 1;
-        else if (c >= '0' && c <= '9') { v[comma] = KVS__MIN(10 * v[comma] + (uint32_t)(c - '0'), 100000); digits[comma]++; }
-        else return 0;
+        int d = r->p[i] - '0';
+        if (r->p[i] == ',' && !comma) { comma = 1; continue; }
+        if (d < 0 || d > 9) return 0;
+        v[comma] = KVS__MIN(10 * v[comma] + (uint32_t)d, 100000);
+        digits[comma]++;
     }
     if (i >= r->n || digits[0] + digits[1] == 0) return 0;
-    if (!comma) v[1] = v[0];
     *min = v[0];
-    *max = comma && !digits[1] ? KVS__RE_INF : v[1];
+    *max = !comma ? v[0] : digits[1] ? v[1] : KVS__RE_INF;
     if (v[0] > KVS__RE_MAX_REPEAT || v[1] > KVS__RE_MAX_REPEAT || *max < *min)
-        kvs__re_refuse(r, r->at, i + 1 - r->at, *max < *min ? "the bounds are exchanged" : "more than 1000 times");
+        kvs__re_refuse(r, r->at, i + 1, *max < *min ? "the bounds are exchanged" : "more than 1000 times");
     r->at = i + 1;
     return 1;
 }
 
-/* A quantifier here? Sets *mode. As in Ruby, + behind an interval repeats it once more, and ? behind {m} makes it
-   optional. */
+/* A quantifier here? As in Ruby, + behind an interval repeats it once more, and ? behind {m} makes it optional. */
 static int kvs__re_quantifier(kvs__re_parser *r, uint32_t *min, uint32_t *max, int *mode)
 {
     int interval = 0;
     *min = 0; *max = KVS__RE_INF; *mode = KVS__RE_GREEDY;
-    if (kvs__re_take_if(r, "*")) {}
-    else if (kvs__re_take_if(r, "+")) *min = 1;
-    else if (kvs__re_take_if(r, "?")) *max = 1;
+    if (kvs__re_eat(r, "*")) {}
+    else if (kvs__re_eat(r, "+")) *min = 1;
+    else if (kvs__re_eat(r, "?")) *max = 1;
     else if (kvs__re_interval(r, min, max)) interval = 1;
     else return 0;
-    if (!(interval && *min == *max) && kvs__re_take_if(r, "?")) *mode = KVS__RE_LAZY;
-    else if (!interval && kvs__re_take_if(r, "+")) *mode = KVS__RE_POSSESSIVE;
+    if (!(interval && *min == *max) && kvs__re_eat(r, "?")) *mode = KVS__RE_LAZY;
+    else if (!interval && kvs__re_eat(r, "+")) *mode = KVS__RE_POSSESSIVE;
     return 1;
 }
 
-static int kvs__re_nullable(const kvs__re_parser *r, uint32_t id)   /* may it match without taking a character? */
+static int kvs__re_nullable(const kvs__re_parser *r, int id)   /* may it match without taking a character? */
 {
     const kvs__re_node *node = &r->node[id];
     if (node->kind == KVS__RE_N_SET) return 0;
     if (node->kind == KVS__RE_N_REPEAT) return node->min == 0 || kvs__re_nullable(r, node->child);
     if (node->kind != KVS__RE_N_CAT && node->kind != KVS__RE_N_ALT) return 1;
-    int cat = node->kind == KVS__RE_N_CAT;
-    for (uint32_t c = node->child; c; c = r->node[c].next) if (kvs__re_nullable(r, c) != cat) return !cat;
+    int cat = node->kind == KVS__RE_N_CAT;               /* all of a CAT, one of an ALT */
+    for (int c = node->child; c; c = r->node[c].next) if (kvs__re_nullable(r, c) != cat) return !cat;
     return cat;
 }
 
-static uint32_t kvs__re_piece(kvs__re_parser *r)
+static int kvs__re_piece(kvs__re_parser *r)
 {
     size_t at = r->at;
-    uint32_t node = kvs__re_atom(r), min, max;
-    int mode;
+    int node = kvs__re_atom(r), mode;
+    uint32_t min, max;
     for (int n = 0; node && !r->res && kvs__re_quantifier(r, &min, &max, &mode); n++) {
-        int set = r->node[node].kind == KVS__RE_N_SET;
-        if (n == 4) return kvs__re_refuse(r, at, r->at - at, "more than four quantifiers in a row");
-        if (mode == KVS__RE_POSSESSIVE && !set) return kvs__re_refuse(r, at, r->at - at, "a possessive group");
-        if (max > 1 && kvs__re_nullable(r, node)) return kvs__re_refuse(r, at, r->at - at, "a repeated group that may match nothing");
+        const char *why = n == 4 ? "more than four quantifiers in a row" : NULL;
+        if (mode == KVS__RE_POSSESSIVE && r->node[node].kind != KVS__RE_N_SET) why = "a possessive group";
+        if (max > 1 && kvs__re_nullable(r, node)) why = "a repeated group that may match nothing";
+        if (why) return kvs__re_refuse(r, at, r->at, why);
         node = kvs__re_new(r, KVS__RE_N_REPEAT, mode, node);
         if (node) { r->node[node].min = min; r->node[node].max = max; }
     }
     return r->res ? 0 : node;
 }
 
-/* A list of pieces up to '|', ')' or the end; a single one stands for itself. */
-static uint32_t kvs__re_sequence(kvs__re_parser *r)
+/* Parses items with `item` as long as there are more, and makes them children of a node; a single one stands for
+   itself. */
+static int kvs__re_list(kvs__re_parser *r, int kind)
 {
-    uint32_t first = 0, last = 0;
-    while (!r->res && r->at < r->n && !kvs__re_see(r, "|") && !kvs__re_see(r, ")")) {
-        uint32_t piece = kvs__re_piece(r);
-        if (!piece) return 0;
-        if (last) r->node[last].next = piece;
-        else first = piece;
-        last = piece;
+    int first = 0, last = 0, alt = kind == KVS__RE_N_ALT;
+    while (!r->res) {
+        if (!alt && (r->at == r->n || kvs__re_see(r, "|") || kvs__re_see(r, ")"))) break;
+        int item = alt ? kvs__re_list(r, KVS__RE_N_CAT) : kvs__re_piece(r);
+        if (!item) return 0;
+        *(last ? &r->node[last].next : &first) = item;
+        last = item;
+        if (alt && !kvs__re_eat(r, "|")) break;
     }
-    return first && first == last ? first : kvs__re_new(r, first ? KVS__RE_N_CAT : KVS__RE_N_EMPTY, 0, first);
+    return first && first == last ? first : kvs__re_new(r, first ? kind : KVS__RE_N_EMPTY, 0, first);
 }
-
-static uint32_t kvs__re_alternation(kvs__re_parser *r)
+static int kvs__re_alternation(kvs__re_parser *r)
 {
-    uint32_t first = 0, last = 0;
     if (++r->nest > KVS__RE_MAX_NEST) return kvs__re_bad(r, r->at, "nested too deeply");
-    do {
-        uint32_t branch = kvs__re_sequence(r);
-        if (!branch) return 0;
-        if (last) r->node[last].next = branch;
-        else first = branch;
-        last = branch;
-    } while (kvs__re_take_if(r, "|"));
+    int node = kvs__re_list(r, KVS__RE_N_ALT);
     r->nest--;
-    return first == last ? first : kvs__re_new(r, KVS__RE_N_ALT, 0, first);
+    return node;
 }
 
 /* ---- from tree to program ---- */
 
-static uint32_t kvs__re_emit_node(kvs__re_parser *r, uint32_t id);
+static void kvs__re_emit_node(kvs__re_parser *r, int id);
 
 /* Appends an instruction; returns its number. */
-static uint32_t kvs__re_emit(kvs__re_parser *r, int op, int mode)
+static uint32_t kvs__re_emit(kvs__re_parser *r, int op, int mode, uint16_t set)
 {
     kvs__regex *re = r->re;
     void *array = re->inst;
+    if (re->n_inst == KVS__RE_MAX_INST) kvs__re_bad(r, r->n, "too large with its repetitions written out,");
     if (r->res) return 0;
-    if (re->n_inst == KVS__RE_MAX_INST) return kvs__re_bad(r, r->n, "too large when its repetitions are written out,");
-    if (kvs__grow(re->mem, &array, &re->cap_inst, re->n_inst + 1, sizeof *re->inst)) return kvs__re_memory(r);
+    if (kvs__grow(re->mem, &array, &re->cap_inst, re->n_inst + 1, sizeof *re->inst)) { kvs__re_memory(r); return 0; }
     re->inst = (kvs__re_inst *)array;
     kvs__re_inst *in = &re->inst[re->n_inst];
     memset(in, 0, sizeof *in);
-    in->op = (uint8_t)op; in->mode = (uint8_t)mode;
+    in->op = (uint8_t)op; in->mode = (uint8_t)mode; in->set = set;
     if (op == KVS__RE_ALT || op == KVS__RE_LOOP) in->slot = re->n_slots++;
     return (uint32_t)re->n_inst++;
 }
 
-/* An ALT of n branches, whose places are filled in with kvs__re_branch. */
+/* An ALT of n branches; kvs__re_branch says where they are. */
 static uint32_t kvs__re_emit_alt(kvs__re_parser *r, uint32_t n)
 {
     kvs__regex *re = r->re;
     void *array = re->target;
-    uint32_t at = kvs__re_emit(r, KVS__RE_ALT, 0);
+    uint32_t at = kvs__re_emit(r, KVS__RE_ALT, 0, 0);
     if (r->res) return 0;
-    if (kvs__grow(re->mem, &array, &re->cap_targets, re->n_targets + n, sizeof *re->target)) return kvs__re_memory(r);
+    if (kvs__grow(re->mem, &array, &re->cap_targets, re->n_targets + n, sizeof *re->target)) kvs__re_memory(r);
+    if (r->res) return 0;
     re->target = (uint32_t *)array;
     re->inst[at].min = n;
     re->inst[at].to = (uint32_t)re->n_targets;
@@ -2375,16 +2348,16 @@ static void kvs__re_branch(kvs__re_parser *r, uint32_t alt, uint32_t i)   /* bra
 {
     if (!r->res) r->re->target[r->re->inst[alt].to + i] = (uint32_t)r->re->n_inst;
 }
-static void kvs__re_land(kvs__re_parser *r, uint32_t from)   /* what jumps at `from` goes on here */
+static void kvs__re_jump(kvs__re_parser *r, uint32_t from, size_t to)     /* the JMP or LOOK at `from` goes to `to` */
 {
-    if (!r->res) r->re->inst[from].to = (uint32_t)r->re->n_inst;
+    if (!r->res) r->re->inst[from].to = (uint32_t)to;
 }
 
-/* Alternatives from `child` on; more than 32 (the bits of a mask) are nested. */
-static void kvs__re_emit_branches(kvs__re_parser *r, uint32_t child)
+/* Alternatives from `child` on; more than 32, the bits of a mask, are nested. */
+static void kvs__re_emit_branches(kvs__re_parser *r, int child)
 {
-    uint32_t n = 0, jump[32], c;
-    for (c = child; c && n < 33; c = r->node[c].next) n++;
+    uint32_t n = 0, jump[32];
+    for (int c = child; c && n < 33; c = r->node[c].next) n++;
     int nest = n == 33;
     n = KVS__MIN(n, 32);
     uint32_t alt = kvs__re_emit_alt(r, n);
@@ -2392,36 +2365,25 @@ static void kvs__re_emit_branches(kvs__re_parser *r, uint32_t child)
         kvs__re_branch(r, alt, i);
         if (i == 31 && nest) kvs__re_emit_branches(r, child);
         else kvs__re_emit_node(r, child);
-        jump[i] = i + 1 < n ? kvs__re_emit(r, KVS__RE_JMP, 0) : 0;
+        jump[i] = i + 1 < n ? kvs__re_emit(r, KVS__RE_JMP, 0, 0) : 0;
     }
-    for (uint32_t i = 0; i + 1 < n; i++) kvs__re_land(r, jump[i]);
+    for (uint32_t i = 0; i + 1 < n && !r->res; i++) kvs__re_jump(r, jump[i], r->re->n_inst);
 }
 
-/* A repeated group: written out min times, then a loop or max - min nested options. A repeated class is one
-   instruction. */
-static void kvs__re_emit_repeat(kvs__re_parser *r, uint32_t id)
+/* A repeated group: written out min times, then a loop, or max - min options nested in each other. */
+static void kvs__re_emit_repeat(kvs__re_parser *r, const kvs__re_node *node)
 {
-    kvs__re_node node = r->node[id];
-    if (r->node[node.child].kind == KVS__RE_N_SET) {
-        uint32_t at = kvs__re_emit(r, KVS__RE_LOOP, node.mode);
-        if (r->res) return;
-        kvs__re_inst *in = &r->re->inst[at];
-        in->set = r->node[node.child].set; in->min = node.min; in->max = node.max;
-        return;
-    }
-    for (uint32_t i = 0; i < node.min && !r->res; i++) kvs__re_emit_node(r, node.child);
-    uint32_t in = node.mode == KVS__RE_LAZY, out = !in, more = node.max == KVS__RE_INF ? 1 : node.max - node.min;
-    uint32_t open = UINT32_MAX;                          /* ALTs whose way out is not known yet, each naming the one before */
-    for (uint32_t i = 0; i < more && !r->res; i++) {
+    uint32_t in = node->mode == KVS__RE_LAZY, out = !in, endless = node->max == KVS__RE_INF;
+    uint32_t open = UINT32_MAX;                          /* the last ALT without a way out; there it names the one before */
+    for (uint32_t i = 0; i < node->min && !r->res; i++) kvs__re_emit_node(r, node->child);
+    for (uint32_t i = 0, more = endless ? 1 : node->max - node->min; i < more && !r->res; i++) {
         uint32_t alt = kvs__re_emit_alt(r, 2);
         if (r->res) return;
         r->re->target[r->re->inst[alt].to + out] = open;
         open = alt;
         kvs__re_branch(r, alt, in);
-        kvs__re_emit_node(r, node.child);
-        if (node.max != KVS__RE_INF) continue;
-        uint32_t back = kvs__re_emit(r, KVS__RE_JMP, 0);
-        if (!r->res) r->re->inst[back].to = alt;
+        kvs__re_emit_node(r, node->child);
+        if (endless) kvs__re_jump(r, kvs__re_emit(r, KVS__RE_JMP, 0, 0), alt);
     }
     while (open != UINT32_MAX && !r->res) {
         uint32_t alt = open;
@@ -2430,139 +2392,121 @@ static void kvs__re_emit_repeat(kvs__re_parser *r, uint32_t id)
     }
 }
 
-static uint32_t kvs__re_emit_node(kvs__re_parser *r, uint32_t id)
+static void kvs__re_emit_node(kvs__re_parser *r, int id)
 {
-    const kvs__re_node node = r->node[id];
-    uint32_t at = 0;
-    int peek = node.kind == KVS__RE_N_LOOK && r->node[node.child].kind == KVS__RE_N_SET;
+    const kvs__re_node node = r->node[id], *child = &r->node[node.child];
+    int single = child->kind == KVS__RE_N_SET;           /* of a REPEAT or LOOK: one instruction is enough */
+    uint32_t at;
     switch (node.kind) {
-        case KVS__RE_N_CAT:
-            for (uint32_t c = node.child; c && !r->res; c = r->node[c].next) kvs__re_emit_node(r, c);
-            break;
+        case KVS__RE_N_SET: kvs__re_emit(r, KVS__RE_SET, 0, node.set); break;
+        case KVS__RE_N_ASSERT: kvs__re_emit(r, KVS__RE_ASSERT, node.mode, node.set); break;
+        case KVS__RE_N_CAT: for (int c = node.child; c && !r->res; c = r->node[c].next) kvs__re_emit_node(r, c); break;
         case KVS__RE_N_ALT: kvs__re_emit_branches(r, node.child); break;
-        case KVS__RE_N_REPEAT: kvs__re_emit_repeat(r, id); break;
-        case KVS__RE_N_SET: case KVS__RE_N_ASSERT:
-            at = kvs__re_emit(r, node.kind == KVS__RE_N_SET ? KVS__RE_SET : KVS__RE_ASSERT, node.mode);
-            if (!r->res) r->re->inst[at].set = node.set;
+        case KVS__RE_N_REPEAT:
+            if (!single) { kvs__re_emit_repeat(r, &node); break; }
+            at = kvs__re_emit(r, KVS__RE_LOOP, node.mode, child->set);
+            if (!r->res) { r->re->inst[at].min = node.min; r->re->inst[at].max = node.max; }
             break;
         case KVS__RE_N_LOOK:
-            at = kvs__re_emit(r, peek ? KVS__RE_PEEK : KVS__RE_LOOK, node.mode);
-            if (peek && !r->res) r->re->inst[at].set = r->node[node.child].set;
-            if (peek || r->res) break;
+            at = kvs__re_emit(r, single ? KVS__RE_PEEK : KVS__RE_LOOK, node.mode, child->set);
+            if (single) break;
             kvs__re_emit_node(r, node.child);
-            kvs__re_emit(r, KVS__RE_MATCH, 0);
-            kvs__re_land(r, at);
+            kvs__re_emit(r, KVS__RE_MATCH, 0, 0);
+            kvs__re_jump(r, at, r->re->n_inst);
             break;
         default: break;                                  /* EMPTY */
     }
-    return at;
 }
 
-/* ---- what can come next: the tables that save backtracking ---- */
+/* ---- what can follow: the tables that save backtracking ---- */
 
-/* Scratch of one compilation: a mark and a stack entry for each instruction. */
-typedef struct kvs__re_walk { uint32_t *mark, *stack, stamp; } kvs__re_walk;
-
-/* Everything that may be the next instruction at pc to look at the text. out (if not NULL) gets the next bytes that
-   do not make it fail at once. Returns 1 if a match is certain from here: some way to MATCH fails nowhere. */
-static int kvs__re_next_bytes(const kvs__regex *re, kvs__re_walk *w, uint32_t pc, uint8_t *out)
+/* Visits the instructions that may be the next to look at the text at pc. out (if not NULL) gets the next bytes with
+   which they do not fail at once. Returns 1 if a match is certain from here: some way to MATCH asks for nothing. */
+static int kvs__re_follow(kvs__re_parser *r, uint32_t pc, uint8_t *out)
 {
-    uint32_t n = 0;
-    int certain = 0;
-    w->stamp++;
-    w->stack[n++] = pc;
-    while (n) {
-        pc = w->stack[--n];
-        if (w->mark[pc] == w->stamp) continue;           /* each is expanded once, so the stack never holds more than targets + 1 */
-        w->mark[pc] = w->stamp;
+    const kvs__regex *re = r->re;
+    uint32_t n = 0, certain = 0;
+    r->stack[n++] = pc;
+    for (r->stamp++; n;) {
+        pc = r->stack[--n];
+        if (r->mark[pc] == r->stamp) continue;           /* once each, so the stack cannot overflow */
+        r->mark[pc] = r->stamp;
         const kvs__re_inst *in = &re->inst[pc];
-        if (out && (in->op == KVS__RE_SET || in->op == KVS__RE_LOOP))
-            for (int c = 0; c < 256; c++) out[c] |= re->set[in->set].lead[c] != 0;
-        if (out && in->op == KVS__RE_MATCH) {
-            for (int c = 0; c < KVS__RE_NEXTS; c++) out[c] |= (c & 0xC0) != 0x80 || c == KVS__RE_END;
+        int op = in->op;
+        for (int c = 0; out && c < KVS__RE_NEXTS; c++) {
+            int asks = op == KVS__RE_SET || op == KVS__RE_LOOP;
+            if (asks) out[c] |= c < 256 && re->set[in->set].lead[c];
+            if (op == KVS__RE_MATCH) out[c] |= c < 0x80 || c >= 0xC0;   /* never inside a character */
         }
-        if (in->op == KVS__RE_MATCH) certain = 1;
-        else if (in->op == KVS__RE_JMP) w->stack[n++] = in->to;
-        else if (in->op == KVS__RE_LOOP && in->min == 0) w->stack[n++] = pc + 1;
-        else if (in->op == KVS__RE_ALT) for (uint32_t i = 0; i < in->min; i++) w->stack[n++] = re->target[in->to + i];
-        else if (out && (in->op == KVS__RE_PEEK || in->op == KVS__RE_ASSERT)) w->stack[n++] = pc + 1;
-        else if (out && in->op == KVS__RE_LOOK) w->stack[n++] = in->to;
+        if (op == KVS__RE_MATCH) certain = 1;
+        else if (op == KVS__RE_JMP) r->stack[n++] = in->to;
+        else if (op == KVS__RE_LOOP && in->min == 0) r->stack[n++] = pc + 1;
+        else if (op == KVS__RE_ALT) for (uint32_t i = 0; i < in->min; i++) r->stack[n++] = re->target[in->to + i];
+        else if (out && (op == KVS__RE_PEEK || op == KVS__RE_ASSERT)) r->stack[n++] = pc + 1;
+        else if (out && op == KVS__RE_LOOK) r->stack[n++] = in->to;
     }
-    return certain;
+    return (int)certain;
 }
 
-/* Turns greedy loops that never need to give back into possessive ones, and fills the tables of the others and of the
-   ALTs. */
-static void kvs__re_analyse(kvs__regex *re, kvs__re_walk *w)
-{
-    for (uint32_t pc = 0; pc < re->n_inst; pc++) {
-        kvs__re_inst *in = &re->inst[pc];
-        if (in->op == KVS__RE_ALT) {
-            kvs__re_mask *mask = &re->mask[in->table = (uint32_t)re->n_masks++];
-            for (uint32_t i = 0; i < in->min; i++) {
-                uint8_t bytes[KVS__RE_NEXTS] = {0};
-                kvs__re_next_bytes(re, w, re->target[in->to + i], bytes);
-                for (int c = 0; c < KVS__RE_NEXTS; c++) mask->at[c] |= (uint32_t)bytes[c] << i;
-            }
-        }
-        if (in->op != KVS__RE_LOOP || in->mode != KVS__RE_GREEDY) continue;
-        kvs__re_next *next = &re->next[re->n_nexts];
-        int give_back = 0;
-        memset(next, 0, sizeof *next);
-        int certain = kvs__re_next_bytes(re, w, pc + 1, NULL);
-        kvs__re_next_bytes(re, w, pc + 1, next->at);
-        for (int c = 0; c < 256; c++) give_back |= next->at[c] && re->set[in->set].lead[c];
-        if (certain || !give_back) in->mode = KVS__RE_POSSESSIVE;
-        else in->table = (uint32_t)re->n_nexts++;
-    }
-    kvs__re_next_bytes(re, w, 0, re->first.at);
-}
-
-static kvs_result kvs__re_finish(kvs__re_parser *r)
+/* Fills the tables of ALTs and greedy LOOPs; a LOOP that need never give back becomes possessive. */
+static void kvs__re_analyse(kvs__re_parser *r)
 {
     kvs__regex *re = r->re;
-    kvs__re_walk w;
-    size_t alts = 0, loops = 0;
-    for (size_t i = 0; i < re->n_inst; i++) { alts += re->inst[i].op == KVS__RE_ALT; loops += re->inst[i].op == KVS__RE_LOOP; }
-    w.stamp = 0;
-    w.mark = (uint32_t *)kvs__alloc(re->mem, re->n_inst, sizeof *w.mark);
-    w.stack = (uint32_t *)kvs__alloc(re->mem, re->n_inst + re->n_targets + 1, sizeof *w.stack);
-    re->mask = (kvs__re_mask *)kvs__alloc(re->mem, alts, sizeof *re->mask);
-    re->next = (kvs__re_next *)kvs__alloc(re->mem, loops + 1, sizeof *re->next);
-    if (!w.mark || !w.stack || !re->mask || !re->next) kvs__re_memory(r);
-    else kvs__re_analyse(re, &w);
-    kvs__free(re->mem, w.mark);
-    kvs__free(re->mem, w.stack);
-    return r->res;
+    re->mask = (kvs__re_mask *)kvs__alloc(re->mem, re->n_slots, sizeof *re->mask);
+    re->next = (kvs__re_next *)kvs__alloc(re->mem, re->n_slots, sizeof *re->next);
+    r->mark = (uint32_t *)kvs__alloc(re->mem, re->n_inst, sizeof *r->mark);
+    r->stack = (uint32_t *)kvs__alloc(re->mem, re->n_inst + re->n_targets + 1, sizeof *r->stack);
+    if (!re->mask || !re->next || !r->mark || !r->stack) { kvs__re_memory(r); return; }
+    for (uint32_t pc = 0; pc < re->n_inst; pc++) {
+        kvs__re_inst *in = &re->inst[pc];
+        uint8_t *next = re->next[in->slot].at;
+        for (uint32_t i = 0; in->op == KVS__RE_ALT && i < in->min; i++) {
+            memset(next, 0, KVS__RE_NEXTS);
+            kvs__re_follow(r, re->target[in->to + i], next);
+            for (int c = 0; c < KVS__RE_NEXTS; c++) re->mask[in->slot].at[c] |= (uint32_t)next[c] << i;
+        }
+        if (in->op != KVS__RE_LOOP || in->mode != KVS__RE_GREEDY) continue;
+        int gives = 0, certain = kvs__re_follow(r, pc + 1, NULL);
+        kvs__re_follow(r, pc + 1, next);
+        for (int c = 0; c < 256; c++) gives |= next[c] && re->set[in->set].lead[c];
+        if (certain || !gives) in->mode = KVS__RE_POSSESSIVE;
+    }
+    kvs__re_follow(r, 0, re->first.at);
 }
 
 /* Compiles n bytes of pattern. On failure *out is NULL and e says what and where. */
 static kvs_result kvs__regex_compile(kvs__mem *mem, const char *pattern, size_t n, kvs__regex **out, kvs__err *e)
 {
     kvs__re_parser r;
-    uint32_t root = 0, cp;
+    uint32_t cp;
+    int root = 0;
     memset(&r, 0, sizeof r);
     *out = NULL;
     r.e = e; r.p = pattern; r.n = n;
-    if (n > KVS__RE_MAX_PATTERN) return kvs__fail(e, KVS_ERR_UNSUPPORTED, "pattern: %zu bytes, at most %d", n, KVS__RE_MAX_PATTERN);
+    if (n > KVS__RE_MAX_PATTERN)
+        return kvs__fail(e, KVS_ERR_UNSUPPORTED, "pattern: longer than %d bytes", KVS__RE_MAX_PATTERN);
     for (size_t i = 0, take; i < n; i += take) {
         take = kvs__utf8_next(pattern + i, n - i, &cp);
-        if (cp == KVS__UTF8_BAD && !(take == 3 && pattern[i] == '\xEF')) return kvs__fail(e, KVS_ERR_FORMAT, "pattern: invalid UTF-8 at offset %zu", i);
+        if (cp == KVS__UTF8_BAD && !(take == 3 && pattern[i] == '\xEF')) kvs__re_bad(&r, i, "invalid UTF-8");
     }
+    if (r.res) return r.res;
     r.re = (kvs__regex *)kvs__alloc(mem, 1, sizeof *r.re);
     if (!r.re) return kvs__fail(e, KVS_ERR_MEMORY, "pattern: out of memory");
     r.re->mem = mem;
     r.re->page = (kvs__re_page *)kvs__alloc(mem, r.re->cap_pages = 64, sizeof *r.re->page);
-    r.tmp = kvs__re_bits_new(&r);
-    if (!r.re->page) kvs__re_memory(&r);
-    else memset(&r.re->page[1], 0xFF, sizeof r.re->page[1]);
     r.re->n_pages = 2;
+    r.tmp = kvs__re_bits_new(&r);
+    if (r.re->page) memset(&r.re->page[1], 0xFF, sizeof r.re->page[1]);
+    else kvs__re_memory(&r);
     if (!r.res) root = kvs__re_alternation(&r);
     if (!r.res && r.at < n) kvs__re_bad(&r, r.at, ") without (");
-    if (!r.res) { kvs__re_emit_node(&r, root); kvs__re_emit(&r, KVS__RE_MATCH, 0); }
-    if (!r.res) kvs__re_finish(&r);
+    if (!r.res) kvs__re_emit_node(&r, root);
+    kvs__re_emit(&r, KVS__RE_MATCH, 0, 0);
+    if (!r.res) kvs__re_analyse(&r);
     kvs__free(mem, r.tmp);
     kvs__free(mem, r.node);
+    kvs__free(mem, r.mark);
+    kvs__free(mem, r.stack);
     if (r.res) kvs__regex_free(r.re);
     else *out = r.re;
     return r.res;
@@ -2578,14 +2522,14 @@ typedef struct kvs__re_frame { uint32_t pc, left; size_t pos, lo, hi; } kvs__re_
 /* One thread's. Zero to begin with; memory comes from the regex's allocator. */
 typedef struct kvs__regex_scratch {
     const kvs__regex *re;  const char *text;  size_t n;  /* what the notes are about */
-    uint64_t steps, budget;                              /* characters looked at and choices made for this text; when to be careful */
-    int careful;
+    uint64_t steps, budget;                              /* taken for this text; when to be careful */
+    int careful, test;                                   /* test: be careful from the first step on */
     kvs__re_frame *frame;  size_t n_frames, cap;
     uint8_t *memo;         size_t memo_cap;              /* 2 bits for (slot, position) */
 } kvs__regex_scratch;
 
-enum { KVS__RE_FAIL, KVS__RE_GO, KVS__RE_DONE, KVS__RE_NO_MEMORY };   /* of a step; the first three also of a note: failed is 1 */
-enum { KVS__RE_FAILED = 1, KVS__RE_SUCCEEDED = 2 };
+enum { KVS__RE_FAIL, KVS__RE_GO, KVS__RE_DONE, KVS__RE_NO_MEMORY };   /* what an instruction returns */
+enum { KVS__RE_FAILED = 1, KVS__RE_SUCCEEDED = 2 };                   /* what a note says; 0: nothing */
 
 static void kvs__regex_scratch_free(kvs__mem *mem, kvs__regex_scratch *s)
 {
@@ -2633,10 +2577,11 @@ static void kvs__re_note_frame(kvs__regex_scratch *s, const kvs__re_frame *f, ui
     else kvs__re_note_set(s, in, f->lo, in->max == KVS__RE_INF ? f->hi : f->lo, what);
 }
 
-/* Enters careful mode. 0, or -1 when out of memory. */
+/* Enters careful mode if the steps are spent. 0, or -1 when out of memory. */
 static int kvs__re_be_careful(kvs__regex_scratch *s)
 {
     uint64_t bits;
+    if (s->careful || s->steps <= s->budget) return 0;
     if (kvs__mul_u64(s->n + 1, s->re->n_slots, &bits) || bits / 4 + 1 > SIZE_MAX / 4) return -1;
     size_t need = (size_t)(bits / 4 + 1);
     void *array = s->memo;
@@ -2669,7 +2614,7 @@ static inline int kvs__re_give_back(kvs__regex_scratch *s, const kvs__re_next *n
 {
     for (size_t p = *pos; p > lo;) {
         s->steps++;
-        if (next->at[(unsigned char)s->text[--p]]) { *pos = p; return 1; }   /* never set for the inside of a character */
+        if (next->at[(unsigned char)s->text[--p]]) { *pos = p; return 1; }   /* never inside a character */
     }
     return 0;
 }
@@ -2695,7 +2640,8 @@ static inline int kvs__re_loop(kvs__regex_scratch *s, uint32_t pc, size_t *pos)
     uint32_t note = 0;
     for (uint32_t i = 0; i < in->min; i++, lo += k)
         if (!(k = kvs__re_take(s->re, set, s->text, lo, s->n))) return KVS__RE_FAIL;
-    if (s->careful && (note = kvs__re_note(s, in, lo)) != 0) return note == KVS__RE_FAILED ? KVS__RE_FAIL : KVS__RE_DONE;
+    if (s->careful) note = kvs__re_note(s, in, lo);
+    if (note) return note == KVS__RE_FAILED ? KVS__RE_FAIL : KVS__RE_DONE;
     *pos = hi = lo;
     if (in->mode == KVS__RE_LAZY) return kvs__re_push(s, pc, endless ? KVS__RE_INF : in->max - in->min, 0, lo, lo);
     if (endless) hi = kvs__re_scan(s, in, lo, &note);
@@ -2707,7 +2653,7 @@ static inline int kvs__re_loop(kvs__regex_scratch *s, uint32_t pc, size_t *pos)
         *pos = hi;
         return s->careful ? kvs__re_push(s, pc, 0, 0, lo, hi) : KVS__RE_GO;
     }
-    const kvs__re_next *next = &s->re->next[in->table];
+    const kvs__re_next *next = &s->re->next[in->slot];
     size_t end = hi;
     int here = !note && next->at[hi < s->n ? (unsigned char)s->text[hi] : KVS__RE_END];
     if (!here && !kvs__re_give_back(s, next, lo, &end)) {
@@ -2723,10 +2669,11 @@ static inline int kvs__re_loop(kvs__regex_scratch *s, uint32_t pc, size_t *pos)
 static inline int kvs__re_alt(kvs__regex_scratch *s, uint32_t *pc, size_t pos)
 {
     const kvs__re_inst *in = &s->re->inst[*pc];
-    uint32_t left = s->re->mask[in->table].at[pos < s->n ? (unsigned char)s->text[pos] : KVS__RE_END], note, from = *pc;
+    uint32_t left = s->re->mask[in->slot].at[pos < s->n ? (unsigned char)s->text[pos] : KVS__RE_END], from = *pc;
+    uint32_t note = s->careful ? kvs__re_note(s, in, pos) : 0;
     s->steps++;
-    if (!left) return KVS__RE_FAIL;
-    if (s->careful && (note = kvs__re_note(s, in, pos)) != 0) return note == KVS__RE_FAILED ? KVS__RE_FAIL : KVS__RE_DONE;
+    if (!left || note == KVS__RE_FAILED) return KVS__RE_FAIL;
+    if (note == KVS__RE_SUCCEEDED) return KVS__RE_DONE;
     *pc = s->re->target[in->to + (uint32_t)__builtin_ctz(left)];
     left &= left - 1;
     return left || s->careful ? kvs__re_push(s, from, left, pos, 0, 0) : KVS__RE_GO;
@@ -2745,9 +2692,9 @@ static int kvs__re_assert(const kvs__regex_scratch *s, const kvs__re_inst *in, s
     switch (in->mode) {
         case KVS__RE_LINE_START: return pos == 0 || (s->text[pos - 1] == '\n' && pos < s->n);
         case KVS__RE_LINE_END: return pos == s->n || s->text[pos] == '\n';
-        case KVS__RE_TEXT_START: return pos == 0;
-        case KVS__RE_TEXT_END: return pos == s->n;
-        case KVS__RE_TEXT_END_NL: return pos == s->n || (pos + 1 == s->n && s->text[pos] == '\n');
+        case KVS__RE_START: return pos == 0;
+        case KVS__RE_STOP: return pos == s->n;
+        case KVS__RE_STOP_NL: return pos == s->n || (pos + 1 == s->n && s->text[pos] == '\n');
         default: break;
     }
     int edge = !kvs__re_word_before(s, word, pos) != !kvs__re_take(s->re, word, s->text, pos, s->n);
@@ -2770,7 +2717,7 @@ static inline int kvs__re_again(kvs__regex_scratch *s, kvs__re_frame *f)
     }
     if (notes) kvs__re_note_set(s, in, f->pos + 1, f->hi, KVS__RE_FAILED);
     f->hi = f->pos;
-    f->left = (uint32_t)kvs__re_give_back(s, &s->re->next[in->table], f->lo, &f->pos);
+    f->left = (uint32_t)kvs__re_give_back(s, &s->re->next[in->slot], f->lo, &f->pos);
     return KVS__RE_GO;
 }
 
@@ -2782,7 +2729,7 @@ static int kvs__re_backtrack(kvs__regex_scratch *s, size_t base, uint32_t *pc, s
         const kvs__re_inst *in = &s->re->inst[f->pc];
         int r = KVS__RE_GO;
         s->steps++;
-        if (!s->careful && s->steps > s->budget && kvs__re_be_careful(s)) return KVS__RE_NO_MEMORY;
+        if (kvs__re_be_careful(s)) return KVS__RE_NO_MEMORY;
         if (!f->left) {
             if (s->careful) kvs__re_note_frame(s, f, KVS__RE_FAILED);
             s->n_frames--;
@@ -2808,7 +2755,7 @@ static int kvs__re_run(kvs__regex_scratch *s, uint32_t pc, size_t pos, size_t *e
 {
     const kvs__regex *re = s->re;
     size_t base = s->n_frames, k;
-    int r = KVS__RE_GO;
+    int r = kvs__re_be_careful(s) ? KVS__RE_NO_MEMORY : KVS__RE_GO;
     while (r == KVS__RE_GO) {
         const kvs__re_inst *in = &re->inst[pc];
         switch (in->op) {
@@ -2845,13 +2792,13 @@ static int kvs__re_run(kvs__regex_scratch *s, uint32_t pc, size_t pos, size_t *e
 /* The leftmost match in s[0..n) that starts at or after `from`: 1 and its bounds, 0 if there is none, -1 when out of
    memory. s must be valid UTF-8. The scratch may serve one regex and text after another, but the same s and n with
    from > 0 promises the same bytes as in the call before: what is noted about them is kept. */
-static int kvs__regex_find(const kvs__regex *re, kvs__regex_scratch *s, const char *text, size_t n, size_t from, size_t *start,
-                           size_t *end)
+static int kvs__regex_find(const kvs__regex *re, kvs__regex_scratch *s, const char *text, size_t n, size_t from,
+                           size_t *start, size_t *end)
 {
     if (from == 0 || s->re != re || s->text != text || s->n != n) {
         s->re = re; s->text = text; s->n = n;
         s->steps = 0; s->careful = 0;
-        s->budget = 4096 + 32 * (uint64_t)n;
+        s->budget = s->test ? 0 : 4096 + 16 * (uint64_t)n;
     }
     for (size_t pos = from; pos <= n; pos++) {
         while (pos < n && !re->first.at[(unsigned char)text[pos]]) pos++;
@@ -2901,7 +2848,7 @@ typedef struct kvs__tok_merge { uint32_t a, b, rank; int32_t id; } kvs__tok_merg
 
 /* A character of a model that is not byte-level. left tells where words may be cut: a boundary that no merge can cross.
    A merge that crosses the boundary between characters x and y joins a token that ends in x and one that begins with y.
-   So left is the only x for which such a merge exists, or FEW_NONE (none at all), or FEW_MANY. */
+   So left is the only x for which such a merge exists, or LEFT_NONE (none at all), or LEFT_MANY. */
 typedef struct kvs__tok_char { int32_t id; uint32_t left; } kvs__tok_char;
 #define KVS__LEFT_NONE 0xFFFFFFFFu
 #define KVS__LEFT_MANY 0xFFFFFFFEu
@@ -3069,10 +3016,11 @@ static size_t kvs__space_after(const char *p, size_t n)    /* bytes of white spa
 
 /* ---- one call of encode ---- */
 
-/* A word seen before in this call: its ids are out.id[at..at+n). Short words only, so that the key lies in the slot. */
-#define KVS__WORD_BYTES 24
-typedef struct kvs__word { char key[KVS__WORD_BYTES]; uint32_t at; uint16_t n; uint8_t len; } kvs__word;
-#define KVS__WORD_SLOTS 16384      /* at most; 512 KiB: fits beside the merges in a second-level cache */
+/* A word seen before in this call, and its ids, or where they are in out.id if there are many. A cache line. */
+#define KVS__WORD_BYTES 32
+#define KVS__WORD_IDS   7
+typedef struct kvs__word { char key[KVS__WORD_BYTES]; int32_t id[KVS__WORD_IDS]; uint8_t len, n; } kvs__word;
+#define KVS__WORD_SLOTS 32768      /* at most: 2 MiB */
 
 typedef struct kvs__ids { int32_t *id; size_t n, cap; } kvs__ids;
 
@@ -3305,30 +3253,36 @@ static int32_t kvs__bpe_whole(const kvs__tok_call *c, const char *p, size_t n)
     return id >= 0 && c->plain && (t->entry[id].flags & KVS__TOK_SPECIAL) ? -1 : id;
 }
 
+/* The place of a word in the cache; k gets the word, padded with zeros. */
+static kvs__word *kvs__word_at(const kvs__tok_call *c, const char *p, size_t n, uint64_t k[KVS__WORD_BYTES / 8])
+{
+    uint64_t h = n;
+    memset(k, 0, KVS__WORD_BYTES);
+    memcpy(k, p, n);
+    for (size_t i = 0; i < KVS__WORD_BYTES / 8; i++) h = kvs__rotl(h ^ k[i], 29) * 0x9e3779b97f4a7c15ull;
+    return &c->word[(h >> 40) & c->word_mask];
+}
+
 /* A word through the cache. whole: it is a whole pre-token. */
 static kvs_result kvs__bpe_word(kvs__tok_call *c, const char *p, size_t n, int whole)
 {
-    kvs__word *w = NULL;
-    uint64_t k[KVS__WORD_BYTES / 8] = {0, 0, 0};
+    uint64_t k[KVS__WORD_BYTES / 8];
+    kvs__word *w = n <= KVS__WORD_BYTES && c->word ? kvs__word_at(c, p, n, k) : NULL;
     size_t at = c->out.n;
-    if (n <= KVS__WORD_BYTES && c->word) {
-        memcpy(k, p, n);
-        uint64_t h = (k[0] ^ n) * 0x9e3779b97f4a7c15ull ^ kvs__rotl(k[1] * 0xbf58476d1ce4e5b9ull, 29) ^ (k[2] * 0x94d049bb133111ebull);
-        h ^= h >> 32;
-        w = &c->word[(h * 0x9e3779b97f4a7c15ull >> 40) & c->word_mask];
-        if (w->len == n && memcmp(w->key, k, sizeof k) == 0) {
-            if (c->out.n + w->n > c->out.cap && kvs__ids_room(c->t->mem, &c->out, w->n)) return KVS_ERR_MEMORY;
-            for (size_t i = 0; i < w->n; i++) c->out.id[c->out.n + i] = c->out.id[w->at + i];
-            c->out.n += w->n;
-            return KVS_OK;
-        }
+    if (w && w->len == n && memcmp(w->key, k, sizeof k) == 0) {
+        if (at + w->n > c->out.cap && kvs__ids_room(c->t->mem, &c->out, w->n)) return KVS_ERR_MEMORY;
+        const int32_t *id = w->n <= KVS__WORD_IDS ? w->id : c->out.id + w->id[0];
+        for (size_t i = 0; i < w->n; i++) c->out.id[at + i] = id[i];
+        c->out.n += w->n;
+        return KVS_OK;
     }
     int32_t id = whole ? kvs__bpe_whole(c, p, n) : -1;
     kvs_result r = id >= 0 ? kvs__ids_put(c->t->mem, &c->out, &id, 1) : kvs__bpe_merge(c, p, n);
-    if (!r && w && at < UINT32_MAX) {
-        memcpy(w->key, k, sizeof k);
-        w->at = (uint32_t)at; w->n = (uint16_t)(c->out.n - at); w->len = (uint8_t)n;
-    }
+    if (r || !w || at > INT32_MAX) return r;
+    memcpy(w->key, k, sizeof k);
+    w->len = (uint8_t)n; w->n = (uint8_t)(c->out.n - at);
+    if (w->n > KVS__WORD_IDS) w->id[0] = (int32_t)at;
+    else if (w->n) memcpy(w->id, c->out.id + at, w->n * sizeof *w->id);
     return r;
 }
 
@@ -4908,12 +4862,13 @@ KVS_API kvs_result kvs_tokenizer_open(const char *path, const kvs_allocator *a, 
 /* ====================================================================================================
    >>safetensors   Named tensors in files that are mapped, never copied.
 
-   A file is: header length (8 bytes, little endian), header (JSON), data. The header maps each name to dtype, shape and the
-   half-open byte range of the data. Every rule of the format is checked before a tensor is shown to anybody: ranges lie inside the
-   file, are as long as dtype and shape say, do not overlap and leave no hole; names are unique. A model may be cut into shards; then
-   an index says which tensor is in which, and the shards must agree with it.
-   Dtypes that the engine cannot compute with (integers, booleans, f64, 8-bit floats) are listed with dtype KVS_AUTO: old checkpoints
-   carry such buffers, and it is for the user of a tensor to mind. Dtypes nobody has heard of are refused: their size is unknown.
+   A file is: header length (8 bytes, little endian), header (JSON), data. The header maps each name to dtype, shape and
+   the half-open byte range of the data. Every rule of the format is checked before a tensor is shown to anybody: ranges
+   lie inside the file, are as long as dtype and shape say, do not overlap and leave no hole; names are unique. A model
+   may be cut into shards; then an index says which tensor is in which, and the shards must agree with it.
+   Dtypes that the engine cannot compute with (integers, booleans, f64, 8-bit floats) are listed with dtype KVS_AUTO:
+   old checkpoints carry such buffers, and it is for the user of a tensor to mind. A dtype that is not known at all is
+   refused, since its size is not either. An unknown field of an entry is ignored, as by the reference implementation.
    Must not know: what the tensors are for.
    ==================================================================================================== */
 
@@ -4932,7 +4887,8 @@ typedef struct kvs__st_type { const char *name; uint64_t bytes; kvs_dtype dtype;
 static const kvs__st_type kvs__st_types[] = {
     {"F32", 4, KVS_F32},  {"F16", 2, KVS_F16},  {"BF16", 2, KVS_BF16},   {"F64", 8, KVS_AUTO},     {"I64", 8, KVS_AUTO},
     {"I32", 4, KVS_AUTO}, {"I16", 2, KVS_AUTO}, {"I8", 1, KVS_AUTO},     {"U64", 8, KVS_AUTO},     {"U32", 4, KVS_AUTO},
-    {"U16", 2, KVS_AUTO}, {"U8", 1, KVS_AUTO},  {"BOOL", 1, KVS_AUTO},   {"F8_E4M3", 1, KVS_AUTO}, {"F8_E5M2", 1, KVS_AUTO},
+    {"U16", 2, KVS_AUTO}, {"U8", 1, KVS_AUTO},  {"BOOL", 1, KVS_AUTO},   {"F8_E4M3", 1, KVS_AUTO},
+        {"F8_E5M2", 1, KVS_AUTO},
     {"F8_E8M0", 1, KVS_AUTO}, {"C64", 8, KVS_AUTO}
 };
 
@@ -4994,13 +4950,15 @@ static kvs_result kvs__st_read_shape(kvs__st_reader *r, const kvs__json_node *no
                                      uint64_t *bytes)
 {
     *bytes = size;
-    if (!node || node->type != KVS__JSON_ARRAY) return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "expected an array \"shape\"");
+    if (!node || node->type != KVS__JSON_ARRAY)
+        return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "expected an array \"shape\"");
     if (node->count > KVS__COUNT(t->shape))
         return kvs__st_bad(r, KVS_ERR_UNSUPPORTED, t->name, "%u dimensions, expected at most 8", (unsigned)node->count);
     for (const kvs__json_node *d = kvs__json_first(&r->json, node); d; d = kvs__json_next(&r->json, d)) {
         int64_t v;
         if (kvs__json_int(d, &v) || v < 0)
-            return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "dimension %d of \"shape\" is not an integer >= 0", (int)t->rank);
+            return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "dimension %d of \"shape\" is not an integer >= 0",
+                               (int)t->rank);
         t->shape[t->rank++] = v;
     }
     for (int32_t i = 0; i < t->rank; i++)
@@ -5015,7 +4973,8 @@ static kvs_result kvs__st_read_range(kvs__st_reader *r, const kvs__json_node *no
     const kvs__json_node *b = kvs__json_first(&r->json, node), *e = kvs__json_next(&r->json, b);
     int64_t begin, end;
     char shape[192];
-    if (!node || node->type != KVS__JSON_ARRAY || node->count != 2 || kvs__json_int(b, &begin) || kvs__json_int(e, &end))
+    if (!node || node->type != KVS__JSON_ARRAY || node->count != 2 || kvs__json_int(b, &begin) ||
+        kvs__json_int(e, &end))
         return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "expected \"data_offsets\" to be two integers");
     if (begin < 0 || begin > end || (uint64_t)end > r->n_data)
         return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "data_offsets [%lld, %lld], expected 0 <= begin <= end <= %llu",
@@ -5030,7 +4989,8 @@ static kvs_result kvs__st_read_range(kvs__st_reader *r, const kvs__json_node *no
 
 static kvs_result kvs__st_read_metadata(kvs__st_reader *r, const kvs__json_node *node)
 {
-    if (node->type != KVS__JSON_OBJECT) return kvs__fail(r->e, KVS_ERR_FORMAT, "%s: __metadata__ is not an object", r->file);
+    if (node->type != KVS__JSON_OBJECT)
+        return kvs__fail(r->e, KVS_ERR_FORMAT, "%s: __metadata__ is not an object", r->file);
     for (const kvs__json_node *m = kvs__json_first(&r->json, node); m; m = kvs__json_next(&r->json, m))
         if (m->type != KVS__JSON_STRING)
             return kvs__fail(r->e, KVS_ERR_FORMAT, "%s: __metadata__ \"%.200s\" is not a string", r->file,
@@ -5095,7 +5055,7 @@ static int kvs__st_by_name(const void *a, const void *b)
     return strcmp(((const kvs_tensor *)a)->name, ((const kvs_tensor *)b)->name);
 }
 
-/* The tensors from `first` on must tile the data of the file: in order of place each starts where the one before ended. */
+/* The tensors from `first` on must tile the data of the file: in order of place, each starts where the last ended. */
 static kvs_result kvs__st_check_cover(const kvs__st_reader *r, size_t first)
 {
     uint64_t at = 0;
@@ -5104,13 +5064,15 @@ static kvs_result kvs__st_check_cover(const kvs__st_reader *r, size_t first)
         const kvs_tensor *t = &r->st->tensor[i];
         uint64_t begin = (uint64_t)((const char *)t->data - r->data);
         if (begin != at)
-            return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "it starts at %llu, expected %llu: %s", (unsigned long long)begin,
-                               (unsigned long long)at, begin < at ? "it overlaps another" : "there is a hole before it");
+            return kvs__st_bad(r, KVS_ERR_FORMAT, t->name, "it starts at %llu, expected %llu: %s",
+                               (unsigned long long)begin,
+                               (unsigned long long)at,
+                                   begin < at ? "it overlaps another" : "there is a hole before it");
         at = begin + t->bytes;
     }
     if (at == r->n_data) return KVS_OK;
-    return kvs__fail(r->e, KVS_ERR_FORMAT, "%s: the file holds %llu bytes of data, expected %llu: the end of its last tensor",
-                     r->file, (unsigned long long)r->n_data, (unsigned long long)at);
+    return kvs__fail(r->e, KVS_ERR_FORMAT, "%s: %llu bytes of data, expected %llu: the end of its last tensor", r->file,
+                     (unsigned long long)r->n_data, (unsigned long long)at);
 }
 
 static kvs_result kvs__st_read_header(kvs__st_reader *r)
@@ -5200,7 +5162,10 @@ static kvs_result kvs__st_sort(kvs_safetensors *st, kvs__err *e)
     return KVS_OK;
 }
 
-static int kvs__st_by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int kvs__st_by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 typedef struct kvs__st_index {               /* model.safetensors.index.json while it is read */
     const char *path, *file;                 /* file: for messages */
@@ -5218,8 +5183,9 @@ static kvs_result kvs__st_open_shards(kvs_safetensors *st, kvs__st_index *x, kvs
     for (const kvs__json_node *m = kvs__json_first(&x->json, x->map); m; m = kvs__json_next(&x->json, m)) {
         const char *s = kvs__json_str(&x->json, m, &len), *tensor = kvs__json_key(&x->json, m, NULL);
         if (!kvs__st_plain_name(s, len))
-            return kvs__fail(e, KVS_ERR_FORMAT, "%s: tensor \"%.150s\": expected the name of a .safetensors file beside the "
-                             "index, got \"%.60s\"", x->file, tensor, s ? s : "(not a string)");
+            return kvs__fail(e, KVS_ERR_FORMAT,
+                             "%s: tensor \"%.150s\": expected the name of a file beside the index, got "
+                             "\"%.60s\"", x->file, tensor, s ? s : "(not a string)");
         x->names[n++] = s;
     }
     while (dir && x->path[dir - 1] != '/') dir--;
@@ -5227,13 +5193,14 @@ static kvs_result kvs__st_open_shards(kvs_safetensors *st, kvs__st_index *x, kvs
     for (size_t i = 0; i < n && !res; i++) {
         if (i && !strcmp(x->names[i], x->names[i - 1])) continue;
         int w = snprintf(path, sizeof path, "%.*s%s", (int)dir, x->path, x->names[i]);
-        if (w < 0 || (size_t)w >= sizeof path) return kvs__fail(e, KVS_ERR_INVALID, "%s: the path is too long", x->file);
+        if (w < 0 || (size_t)w >= sizeof path)
+            return kvs__fail(e, KVS_ERR_INVALID, "%s: the path is too long", x->file);
         res = kvs__st_add_file(st, path, e);
     }
     return res;
 }
 
-/* Holds the shards against the map: each tensor must be where it says. Tensors it does not name are dropped: the map rules. */
+/* Holds the shards against the map: each tensor must be where it says. Tensors that it does not name are dropped. */
 static kvs_result kvs__st_match_map(kvs_safetensors *st, const kvs__st_index *x, kvs__err *e)
 {
     const int32_t mark = 0x100;
@@ -5243,7 +5210,8 @@ static kvs_result kvs__st_match_map(kvs_safetensors *st, const kvs__st_index *x,
         const kvs_tensor *t = kvs__st_find(st, name);
         const char *slash = t ? strrchr(t->file, '/') : NULL, *found = !t ? "nowhere" : slash ? slash + 1 : t->file;
         if (strcmp(found, file))
-            return kvs__fail(e, KVS_ERR_FORMAT, "%s: tensor \"%.150s\": expected in \"%.60s\", found %s%.60s", x->file, name,
+            return kvs__fail(e, KVS_ERR_FORMAT, "%s: tensor \"%.150s\": expected in \"%.60s\", found %s%.60s", x->file,
+                             name,
                              file, t ? "in " : "", found);
         st->tensor[t - st->tensor].rank |= mark;
     }
@@ -5308,7 +5276,8 @@ static kvs_result kvs__st_add_path(kvs_safetensors *st, const char *path, kvs__e
         int has_index = kvs__file_exists(p);
         kvs__path_join(p, sizeof p, path, one);
         if (!kvs__file_exists(p)) {
-            if (!has_index) return kvs__fail(e, KVS_ERR_IO, "%s: neither %s nor %s is there", kvs__st_tail(path), one, many);
+            if (!has_index)
+                return kvs__fail(e, KVS_ERR_IO, "%s: neither %s nor %s is there", kvs__st_tail(path), one, many);
             kvs__path_join(p, sizeof p, path, many);
             return kvs__st_add_index(st, p, e);
         }
@@ -5697,7 +5666,7 @@ typedef struct kvs__cfg {
 
 typedef struct kvs__val { const kvs__json *j; const kvs__json_node *node; char key[64]; } kvs__val;  /* NULL: none */
 
-/* Lists of words are separated by blanks. Copies the next word of one to out and returns what follows it; NULL when there is none. */
+/* Lists of words are separated by blanks. Copies the next word of one to out and returns what follows; NULL: none. */
 static const char *kvs__word_next(const char *list, char out[64])
 {
     list += strspn(list, " ");
@@ -6124,7 +6093,7 @@ static kvs_result kvs__cfg_leftover(kvs__cfg *c, const kvs__json *must, const kv
     if (node->type == KVS__JSON_FALSE || kvs__word_in(kvs__config_harmless, key)) return KVS_OK;
     for (size_t i = 0; i < KVS__COUNT(kvs__config_suspect); i++)
         if (strstr(key, kvs__config_suspect[i]))
-            return kvs__cfg_fail(c, KVS_ERR_UNSUPPORTED, "\"%.120s\" is unknown, and by its name it changes the maths", key);
+            return kvs__cfg_fail(c, KVS_ERR_UNSUPPORTED, "\"%.120s\" is unknown, and may change the maths", key);
     return kvs__model_warn(c->m, c->file, "key", key, c->e);
 }
 
@@ -6190,9 +6159,11 @@ static kvs_result kvs__cfg_special(kvs__cfg *c)
 static kvs_result kvs__cfg_model(kvs__cfg *c)
 {
     kvs_result res = KVS_OK;
+    const kvs__json_node *root = kvs__json_root(&c->json);
+    const char *again = kvs__json_dup(&c->json, root);
     c->m->cfg.bos = -1;
-    if (kvs__json_root(&c->json)->type != KVS__JSON_OBJECT)
-        return kvs__cfg_fail(c, KVS_ERR_FORMAT, "expected an object");
+    if (root->type != KVS__JSON_OBJECT) return kvs__cfg_fail(c, KVS_ERR_FORMAT, "expected an object");
+    if (again) return kvs__cfg_fail(c, KVS_ERR_FORMAT, "\"%.100s\" is given twice", again);
     kvs_result (*const step[])(kvs__cfg *) = {kvs__cfg_row, kvs__cfg_flags, kvs__cfg_sizes, kvs__cfg_maths,
                                               kvs__cfg_special, kvs__cfg_leftovers};
     for (size_t i = 0; i < KVS__COUNT(step) && !res; i++) res = step[i](c);
@@ -6684,6 +6655,7 @@ typedef struct kvs__block {
     int32_t  parent;         /* published: the block before it in its sequence, -1 at the start */
     int32_t  chain;          /* next block in the same index bucket */
     int32_t  last_child;     /* the block most recently published after this one: explains misses */
+    uint64_t born, parent_born;  /* when it, and its parent, was published: numbers are reused, births are not */
     kvs__key key, root;      /* of its content and all before it; of its salt */
 } kvs__block;
 
@@ -6699,9 +6671,10 @@ struct kvs_blocks {
     /* the prefix index (section prefix) */
     int32_t    *bucket;      /* [n_buckets] first block of each hash chain */
     uint64_t   *ghost;       /* [n_buckets] fingerprints of evicted keys: tells "evicted" from "never seen" */
-    uint64_t   *opening;     /* [n_buckets] fingerprints of first blocks, salt left out: tells "other salt" */
+    int32_t    *opening;     /* [n_buckets] a first block whose tokens hash to here, salt left out: tells "other salt" */
     uint32_t    n_buckets;   /* a power of two */
     int32_t     last_root;   /* the first block most recently published */
+    uint64_t    births;      /* blocks published so far */
     kvs__key    secret;      /* keys the hash */
     uint64_t    hash_mask;   /* all ones; a test narrows it to force collisions */
     uint64_t    queries, hits, evictions;
@@ -6741,14 +6714,19 @@ static void kvs__blk_take(kvs_blocks *b, int32_t i)
 
 KVS_API int32_t kvs_blocks_alloc(kvs_blocks *b)
 {
+    if (!b) return -1;
     int32_t i = b->free.head >= 0 ? b->free.head : b->lru.head;
     if (i >= 0) kvs__blk_take(b, i);
     return i;
 }
 
+/* A caller of the public functions may be wrong about a block: what he cannot hold, he cannot change. */
+static int kvs__blk_is(const kvs_blocks *b, int32_t i) { return b && i >= 0 && i < b->NB; }
+
 KVS_API void kvs_blocks_ref(kvs_blocks *b, int32_t i)
 {
-    if (b->block[i].ref++ == 0) { kvs__list_remove(b, &b->lru, i); b->used++; }   /* only a cached block can be revived */
+    if (!kvs__blk_is(b, i) || (b->block[i].ref == 0 && !b->block[i].published)) return;      /* a free block has no content */
+    if (b->block[i].ref++ == 0) { kvs__list_remove(b, &b->lru, i); b->used++; }
 }
 
 /* The last holder's release makes a published block cached, any other free. Releasing a table from its end puts the tail into
@@ -6756,14 +6734,14 @@ KVS_API void kvs_blocks_ref(kvs_blocks *b, int32_t i)
    So eviction eats sequences from the end, and no cached block ever loses its parent. */
 KVS_API void kvs_blocks_unref(kvs_blocks *b, int32_t i)
 {
-    KVS_ASSERT(b->block[i].ref > 0);
-    if (--b->block[i].ref) return;
+    if (!kvs__blk_is(b, i) || b->block[i].ref == 0 || --b->block[i].ref) return;
     b->used--;
     kvs__list_append(b, b->block[i].published ? &b->lru : &b->free, i);
 }
 
 /* Static layout: `run` consecutive blocks starting at a multiple of `run`, as a table; -1 if no such run is free. This is how
-   caches were laid out before PagedAttention: the whole of max_model_len, whatever the request needs of it. */
+   caches were laid out before PagedAttention: the whole of max_model_len, whatever the request needs of it. Takes blocks in the
+   pool's order, not the LRU's: only for a pool without prefix cache. */
 static int32_t kvs__blk_alloc_run(kvs_blocks *b, int32_t run, int32_t *table)
 {
     for (int32_t first = 0; first + run <= b->NB; first += run) {
@@ -6785,7 +6763,7 @@ static uint32_t kvs__blk_buckets(int32_t NB)
 static uint64_t kvs__blk_bytes(int32_t NB, int32_t BS)
 {
     uint64_t n = (uint64_t)NB, h = kvs__blk_buckets(NB);
-    return sizeof(kvs_blocks) + n * sizeof(kvs__block) + n * (uint64_t)BS * 4 + h * (4 + 8 + 8);
+    return sizeof(kvs_blocks) + n * sizeof(kvs__block) + n * (uint64_t)BS * 4 + h * (4 + 8 + 4);
 }
 
 KVS_API void kvs_blocks_close(kvs_blocks *b)
@@ -6799,27 +6777,28 @@ KVS_API void kvs_blocks_close(kvs_blocks *b)
 
 KVS_API kvs_result kvs_blocks_open(const kvs_blocks_config *cfg, kvs_blocks **out)
 {
+    if (out) *out = NULL;
     if (!cfg || !out || cfg->num_blocks < 1 || cfg->num_blocks > (1 << 28) || cfg->block_size < 1 || cfg->block_size > 4096)
         return KVS_ERR_INVALID;
     kvs__mem m;
     kvs__mem_init(&m, &cfg->allocator);
-    *out = NULL;
     kvs_blocks *b = (kvs_blocks *)kvs__alloc(&m, 1, sizeof *b);
     if (!b) return KVS_ERR_MEMORY;
     size_t n = (size_t)cfg->num_blocks;
     b->NB = cfg->num_blocks; b->BS = cfg->block_size; b->prefix_on = !cfg->no_prefix_cache;
     b->n_buckets = kvs__blk_buckets(b->NB);
     b->block   = (kvs__block *)kvs__alloc(&m, n, sizeof *b->block);
-    b->tokens  = (int32_t *)kvs__alloc(&m, n * (size_t)b->BS, sizeof *b->tokens);
+    b->tokens  = (int32_t *)kvs__alloc(&m, n, (size_t)b->BS * sizeof *b->tokens);
     b->bucket  = (int32_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->bucket);
     b->ghost   = (uint64_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->ghost);
-    b->opening = (uint64_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->opening);
+    b->opening = (int32_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->opening);
     b->mem = m;
     if (!b->block || !b->tokens || !b->bucket || !b->ghost || !b->opening) { kvs_blocks_close(b); return KVS_ERR_MEMORY; }
     b->secret.lo = kvs__mix(cfg->seed ^ 0x6b7673ull); b->secret.hi = kvs__mix(b->secret.lo + 1);
     b->hash_mask = ~0ull;
     b->free.head = b->free.tail = b->lru.head = b->lru.tail = b->last_root = -1;
     memset(b->bucket, 0xff, b->n_buckets * sizeof *b->bucket);               /* all -1 */
+    memset(b->opening, 0xff, b->n_buckets * sizeof *b->opening);
     for (int32_t i = 0; i < b->NB; i++) kvs__list_append(b, &b->free, i);
     *out = b;
     return KVS_OK;
@@ -6834,8 +6813,9 @@ KVS_API kvs_result kvs_blocks_open(const kvs_blocks_config *cfg, kvs_blocks **ou
        root(salt) --> key0 = H(root, tokens 0..15) --> key1 = H(key0, tokens 16..31) --> ...
 
    Two prompts that begin alike walk the same keys for as long as they are alike. Only full blocks are published, and only after
-   the step that filled them has finished. A hit compares tokens, parent block and root, so a collision of hashes costs a miss, never
-   another request's KV; the hash is keyed, so collisions cannot be aimed for.
+   the step that filled them has finished. A hit compares tokens, parent block and root, so a collision of keys costs a miss, never
+   another request's KV; only salts are known by their 128-bit hash alone. The hash is keyed with the seed of the configuration:
+   where that is secret, nobody can aim for collisions.
    Owns the index. Must not know sequences; blocks' states change only through section blocks.
    ==================================================================================================== */
 
@@ -6855,21 +6835,33 @@ static kvs__key kvs__pfx_key(const kvs_blocks *b, kvs__key before, const int32_t
 
 static int kvs__key_eq(kvs__key a, kvs__key c) { return a.lo == c.lo && a.hi == c.hi; }
 
-/* The slot of a fingerprint in `opening`: of the tokens alone, so that it is the same under every salt. */
-static uint64_t kvs__pfx_opening(const kvs_blocks *b, const int32_t *tokens)
+/* Where `opening` remembers a first block: a place that depends on its tokens alone, so that it is the same under every salt. */
+static int32_t *kvs__pfx_opening(const kvs_blocks *b, const int32_t *tokens)
 {
-    return kvs__hash128(tokens, (size_t)b->BS * sizeof *tokens, b->secret).hi | 1;
+    return &b->opening[kvs__hash128(tokens, (size_t)b->BS * sizeof *tokens, b->secret).lo & (b->n_buckets - 1)];
+}
+
+static int kvs__pfx_holds(const kvs_blocks *b, int32_t i, const int32_t *tokens)
+{
+    return memcmp(b->tokens + (int64_t)i * b->BS, tokens, (size_t)b->BS * sizeof *tokens) == 0;
+}
+
+/* Does published block i come directly after `parent` (-1: at the start, under root)? The parent must be the very publication that
+   i followed, not just a block of the same number. */
+static int kvs__pfx_follows(const kvs_blocks *b, int32_t i, int32_t parent, kvs__key root)
+{
+    const kvs__block *x = &b->block[i];
+    return x->published && x->parent == parent && kvs__key_eq(x->root, root) &&
+           (parent < 0 || x->parent_born == b->block[parent].born);
 }
 
 /* The published block with this name and truly this content, or -1. */
 static int32_t kvs__pfx_find(const kvs_blocks *b, kvs__key key, kvs__key root, int32_t parent, const int32_t *tokens)
 {
-    for (int32_t i = b->bucket[key.lo & (b->n_buckets - 1)]; i >= 0; i = b->block[i].chain) {
-        const kvs__block *x = &b->block[i];
-        if (kvs__key_eq(x->key, key) && kvs__key_eq(x->root, root) && x->parent == parent &&
-            memcmp(b->tokens + (int64_t)i * b->BS, tokens, (size_t)b->BS * sizeof *tokens) == 0) return i;
-    }
-    return -1;
+    int32_t i = b->bucket[key.lo & (b->n_buckets - 1)];
+    while (i >= 0 && !(kvs__key_eq(b->block[i].key, key) && kvs__pfx_follows(b, i, parent, root) && kvs__pfx_holds(b, i, tokens)))
+        i = b->block[i].chain;
+    return i;
 }
 
 /* Takes block i out of the index: it is about to be overwritten. */
@@ -6879,25 +6871,22 @@ static void kvs__pfx_forget(kvs_blocks *b, int32_t i)
     int32_t *p = &b->bucket[x->key.lo & (b->n_buckets - 1)];
     while (*p != i) p = &b->block[*p].chain;
     *p = x->chain;
-    b->ghost[x->key.lo & (b->n_buckets - 1)] = x->key.hi;
+    b->ghost[x->key.lo & (b->n_buckets - 1)] = x->key.hi | 1;       /* | 1: an empty place is no key */
     x->published = 0;
     x->parent = x->chain = x->last_child = -1;
 }
 
-/* Why did block number `at` of these tokens miss? `parent` is the last block that was found, or -1. */
-static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key key, int32_t parent, const int32_t *tokens, int32_t n)
+/* Why did the full block of tokens[at..] miss, which would be called `key`? `parent` is the last block that was found, or -1. */
+static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key key, kvs__key root, int32_t parent, const int32_t *tokens)
 {
-    int32_t at = h->n_blocks * b->BS, near = parent >= 0 ? b->block[parent].last_child : b->last_root;
-    h->miss_index = at;
-    if (n - at < b->BS) { h->miss = n > at ? KVS_MISS_PARTIAL : KVS_MISS_NONE; return; }
-    uint32_t slot = (uint32_t)key.lo & (b->n_buckets - 1);
-    if (b->ghost[slot] == key.hi) { h->miss = KVS_MISS_EVICTED; return; }
-    uint64_t opening = kvs__pfx_opening(b, tokens);
-    if (at == 0 && b->opening[opening & (b->n_buckets - 1)] == opening) { h->miss = KVS_MISS_SALT; return; }
+    int32_t near = parent >= 0 ? b->block[parent].last_child : b->last_root, i = *kvs__pfx_opening(b, tokens), k = 0;
+    if (b->ghost[key.lo & (b->n_buckets - 1)] == (key.hi | 1)) { h->miss = KVS_MISS_EVICTED; return; }
+    if (parent < 0 && i >= 0 && b->block[i].published && b->block[i].parent < 0 && !kvs__key_eq(b->block[i].root, root) &&
+        kvs__pfx_holds(b, i, tokens)) { h->miss = KVS_MISS_SALT; return; }
     h->miss = KVS_MISS_TOKENS;
-    if (near < 0 || !b->block[near].published || b->block[near].parent != parent) return;
-    const int32_t *other = b->tokens + (int64_t)near * b->BS;       /* compare with the latest continuation known */
-    while (h->miss_index - at < b->BS && other[h->miss_index - at] == tokens[h->miss_index]) h->miss_index++;
+    if (near < 0 || !kvs__pfx_follows(b, near, parent, root)) return;
+    while (k < b->BS && b->tokens[(int64_t)near * b->BS + k] == tokens[k]) k++;     /* against the latest continuation known */
+    h->miss_index += k;
 }
 
 static kvs_prefix_hit kvs__pfx_match(kvs_blocks *b, kvs__key root, const int32_t *tokens, int32_t n, int32_t max_blocks, int32_t *table)
@@ -6905,20 +6894,21 @@ static kvs_prefix_hit kvs__pfx_match(kvs_blocks *b, kvs__key root, const int32_t
     kvs_prefix_hit h = {0, KVS_MISS_OFF, 0};
     if (!b->prefix_on) return h;
     kvs__key key = root;
-    int32_t parent = -1, full = n / b->BS;
-    while (h.n_blocks < full) {
-        const int32_t *t = tokens + (int64_t)h.n_blocks * b->BS;
+    int32_t parent = -1, i = -1, want = KVS__MIN(n / b->BS, max_blocks);
+    const int32_t *t = tokens;
+    for (; h.n_blocks < want; t += b->BS) {
         key = kvs__pfx_key(b, key, t);
-        if (h.n_blocks == max_blocks) break;                        /* the caller wants the rest computed anyway */
-        int32_t i = kvs__pfx_find(b, key, root, parent, t);
+        i = kvs__pfx_find(b, key, root, parent, t);
         b->queries++;
         if (i < 0) break;
         b->hits++;
         kvs_blocks_ref(b, i);
         table[h.n_blocks++] = parent = i;
     }
-    if (h.n_blocks == max_blocks) h.miss_index = h.n_blocks * b->BS, h.miss = h.miss_index < n ? KVS_MISS_PARTIAL : KVS_MISS_NONE;
-    else kvs__pfx_explain(b, &h, key, parent, tokens, n);
+    h.miss_index = h.n_blocks * b->BS;
+    int32_t left = n - h.miss_index;
+    if (h.n_blocks < want) kvs__pfx_explain(b, &h, key, root, parent, t);
+    else h.miss = left > 0 && left < b->BS ? KVS_MISS_PARTIAL : KVS_MISS_NONE;
     return h;
 }
 
@@ -6935,21 +6925,25 @@ static int32_t kvs__pfx_publish(kvs_blocks *b, kvs__key root, int32_t parent, co
     }
     uint32_t slot = (uint32_t)key.lo & (b->n_buckets - 1);
     x->key = key; x->root = root; x->parent = parent; x->published = 1; x->last_child = -1;
+    x->born = ++b->births; x->parent_born = parent >= 0 ? b->block[parent].born : 0;
     x->chain = b->bucket[slot]; b->bucket[slot] = i;
     memcpy(b->tokens + (int64_t)i * b->BS, tokens, (size_t)b->BS * sizeof *tokens);
-    if (parent >= 0) { b->block[parent].last_child = i; return i; }
-    uint64_t opening = kvs__pfx_opening(b, tokens);
-    b->opening[opening & (b->n_buckets - 1)] = opening;
-    return b->last_root = i;
+    if (parent >= 0) b->block[parent].last_child = i;
+    else *kvs__pfx_opening(b, tokens) = b->last_root = i;
+    return i;
 }
 
 KVS_API kvs_prefix_hit kvs_blocks_match(kvs_blocks *b, const char *salt, const int32_t *tokens, int32_t n, int32_t max_blocks, int32_t *table)
 {
+    kvs_prefix_hit none = {0, KVS_MISS_OFF, 0};
+    if (!b || !tokens || !table) return none;
     return kvs__pfx_match(b, kvs__pfx_root(b, salt), tokens, n, max_blocks, table);
 }
 
 KVS_API int32_t kvs_blocks_publish(kvs_blocks *b, const char *salt, int32_t parent, const int32_t *tokens, int32_t block)
 {
+    if (!tokens || !kvs__blk_is(b, block) || !b->block[block].ref) return block;
+    if (parent != -1 && !(kvs__blk_is(b, parent) && b->block[parent].ref && b->block[parent].published)) return block;
     return kvs__pfx_publish(b, kvs__pfx_root(b, salt), parent, tokens, block);
 }
 
@@ -6966,8 +6960,8 @@ KVS_API int32_t kvs_blocks_publish(kvs_blocks *b, const char *salt, int32_t pare
                      +---- preempt -----+     no block left: the newest gives its blocks back and will start over;
                                               its full blocks stay cached, so starting over is mostly a prefix hit
 
-   The oldest running sequence is never preempted by another and always fits the pool alone (checked at submit), so it always
-   gets on, and everybody becomes the oldest some day.
+   The first of the running queue (the oldest, or the most urgent) is never preempted and fits the pool alone (checked at submit),
+   so it computes a token in every step, and everybody becomes the first some day.
 
    fork: n outputs of one prompt. The leader computes the prompt, then each sibling copies its block table (not the blocks). The first
    who writes into a block that others hold too gets a copy of it: copy on write.
@@ -7002,7 +6996,8 @@ typedef struct kvs__copy { int32_t src, dst; } kvs__copy;
 
 typedef struct kvs__sched_config {
     int32_t max_seqs, max_tokens, max_blocks_per_seq;
-    kvs_policy policy; kvs_kv_layout layout; kvs_batching batching; int32_t no_chunked_prefill;
+    kvs_policy policy; kvs_kv_layout layout; kvs_batching batching;
+    int32_t no_chunked_prefill;          /* then max_tokens must hold the longest sequence */
 } kvs__sched_config;
 
 typedef struct kvs__sched {
@@ -7012,7 +7007,7 @@ typedef struct kvs__sched {
     int32_t    slots;                    /* running sequences, and siblings whose fork is due */
     uint64_t   arrivals, preemptions, forks, block_copies;
     kvs__seq **step; int32_t n_step;     /* [max_seqs] who computes in this step, oldest first */
-    kvs__copy *copy; int32_t n_copy;     /* [NB] block copies due: before the forward pass after plan, at once after commit */
+    kvs__copy *copy; int32_t n_copy;     /* block copies due, in this order: before the forward pass after plan, at once after commit */
 } kvs__sched;
 
 static int kvs__seq_before(const kvs__sched *s, const kvs__seq *a, const kvs__seq *b)
@@ -7056,12 +7051,13 @@ static int32_t kvs__seq_forks_due(const kvs__seq *x)
     return n;
 }
 
-/* Could a sequence that grows to n_max tokens ever run, with n outputs? If not, *need and *have say why, in blocks. */
+/* Could a sequence that grows to n_max tokens ever run, with n outputs? If not, *need and *have say why, in blocks. Paged, the
+   outputs may take turns. */
 static int kvs__sched_fits(const kvs__sched *s, int32_t n_max, int32_t n, int64_t *need, int64_t *have)
 {
     int32_t BS = s->blk->BS;
     *have = s->blk->NB;
-    *need = (n_max - 1 + BS - 1) / BS;                              /* the last token is never computed */
+    *need = ((int64_t)n_max - 1 + BS - 1) / BS;                     /* the last token is never computed */
     if (s->cfg.layout == KVS_LAYOUT_STATIC) {
         *need = (int64_t)n * s->cfg.max_blocks_per_seq;
         *have -= *have % s->cfg.max_blocks_per_seq;
@@ -7107,38 +7103,40 @@ static void kvs__sched_preempt(kvs__sched *s, kvs__seq *x)
 {
     kvs__queue_remove(&s->running, x);
     s->slots -= 1 + kvs__seq_forks_due(x);
-    kvs__seq_release(s, x);
+    for (kvs__seq *y = x; y; y = y->sibling) kvs__seq_release(s, y);      /* static: those that wait for the fork have blocks too */
     x->state = KVS__SEQ_WAITING;
     x->preemptions++; s->preemptions++;
     kvs__queue_insert(s, &s->waiting, x);
 }
 
-/* A block for x. Preempts the newest running sequence as long as there is none; -1 if that is x itself. */
-static int32_t kvs__sched_block(kvs__sched *s, kvs__seq *x)
+/* Makes a place for x: preempts the newest running sequence. -1 if that is x itself. */
+static int kvs__sched_squeeze(kvs__sched *s, kvs__seq *x)
 {
-    for (;;) {
-        int32_t i = kvs_blocks_alloc(s->blk);
-        if (i >= 0 || s->running.tail == x) return i;
-        kvs__sched_preempt(s, s->running.tail);
-    }
+    if (s->running.tail == x) return -1;
+    kvs__sched_preempt(s, s->running.tail);
+    return 0;
 }
 
 /* Makes x's table writable for its next n tokens: copies the block it would share with others while writing, adds blocks. 0, or -1
-   when blocks ran out and x is the newest; what it got so far it keeps. */
+   when blocks ran out and x is the newest: it must be preempted then. Only the block at n_computed can be shared and not full. */
 static int kvs__sched_room(kvs__sched *s, kvs__seq *x, int32_t n)
 {
     kvs_blocks *b = s->blk;
     int32_t at = x->n_computed / b->BS, need = (x->n_computed + n + b->BS - 1) / b->BS, i;
-    if (at < x->n_blocks && (b->block[x->table[at]].ref > 1 || b->block[x->table[at]].published)) {
-        if ((i = kvs__sched_block(s, x)) < 0) return -1;
+    while (at < x->n_blocks && b->block[x->table[at]].ref > 1) {          /* asked anew each time: the other holder may be squeezed out */
+        if ((i = kvs_blocks_alloc(b)) < 0) {
+            if (kvs__sched_squeeze(s, x)) return -1;
+            continue;
+        }
         s->copy[s->n_copy].src = x->table[at]; s->copy[s->n_copy++].dst = i;
         s->block_copies++;
         kvs_blocks_unref(b, x->table[at]);
         x->table[at] = i;
     }
+    KVS_ASSERT(at >= x->n_blocks || !b->block[x->table[at]].published);
     while (x->n_blocks < need) {
-        if ((i = kvs__sched_block(s, x)) < 0) return -1;
-        x->table[x->n_blocks++] = i;
+        if ((i = kvs_blocks_alloc(b)) >= 0) x->table[x->n_blocks++] = i;
+        else if (kvs__sched_squeeze(s, x)) return -1;
     }
     return 0;
 }
@@ -7156,34 +7154,44 @@ static int kvs__sched_reserve(kvs__sched *s, kvs__seq *leader)
     return 0;
 }
 
+/* How many of `need` tokens a sequence computes now (< 1: none). A chunk leaves one token of the budget for each decode behind it. */
+static int32_t kvs__sched_share(const kvs__sched *s, int32_t need, int32_t budget, int32_t decodes)
+{
+    if (need == 1 || s->cfg.no_chunked_prefill) return need <= budget ? need : 0;
+    return KVS__MIN(need, budget - decodes);
+}
+
+/* Gives x what it needs to be admitted: its prefix from the cache, and the certainty that the rest of what it knows now fits too. */
+static int kvs__sched_place(kvs__sched *s, kvs__seq *x, kvs_prefix_hit *hit)
+{
+    kvs_blocks *b = s->blk;
+    if (s->cfg.layout == KVS_LAYOUT_STATIC) return kvs__sched_reserve(s, x);
+    if (kvs__blk_available(b) == 0) return -1;                      /* it will need one: do not hash its prompt in vain */
+    *hit = kvs__pfx_match(b, x->root, x->tokens, x->n_tokens, (x->n_tokens - 1) / b->BS, x->table);
+    x->n_blocks = x->n_published = hit->n_blocks;
+    x->n_computed = hit->n_blocks * b->BS;                          /* at least one token is left to compute */
+    return (x->n_tokens + b->BS - 1) / b->BS - hit->n_blocks <= kvs__blk_available(b) ? 0 : -1;
+}
+
 /* Tries to move the head of the waiting queue into the running one; returns it, or NULL. It needs free blocks for all the tokens it
    knows, so that it is not preempted at once, though not for what it may still write. */
 static kvs__seq *kvs__sched_admit(kvs__sched *s, int32_t budget)
 {
-    kvs_blocks *b = s->blk;
     kvs__seq *x = s->waiting.head;
-    int32_t group = x ? 1 + kvs__seq_forks_due(x) : 0;
-    int whole = s->cfg.no_chunked_prefill && s->cfg.batching == KVS_BATCHING_CONTINUOUS;
     kvs_prefix_hit hit = {0, KVS_MISS_OFF, 0};
-    if (!x || s->slots + group > s->cfg.max_seqs) return NULL;
-    if (s->cfg.layout == KVS_LAYOUT_STATIC) {
-        if (kvs__sched_reserve(s, x)) return NULL;
-    } else {
-        hit = kvs__pfx_match(b, x->root, x->tokens, x->n_tokens, (x->n_tokens - 1) / b->BS, x->table);
-        x->n_blocks = x->n_published = hit.n_blocks;
-        x->n_computed = hit.n_blocks * b->BS;                       /* at least one token is left to compute */
-        int32_t fresh = (x->n_tokens + b->BS - 1) / b->BS - hit.n_blocks;
-        if (fresh > kvs__blk_available(b)) { kvs__seq_release(s, x); return NULL; }
-    }
-    if (whole && x->n_tokens - x->n_computed > budget) {
+    uint64_t queries = s->blk->queries, hits = s->blk->hits;
+    if (!x || s->slots + 1 + kvs__seq_forks_due(x) > s->cfg.max_seqs) return NULL;
+    int placed = kvs__sched_place(s, x, &hit) == 0, by_batch = s->cfg.batching == KVS_BATCHING_STATIC;
+    if (!placed || (!by_batch && kvs__sched_share(s, x->n_tokens - x->n_computed, budget, 0) < 1)) {
         for (kvs__seq *y = x; y; y = y->sibling) kvs__seq_release(s, y);
+        s->blk->queries = queries; s->blk->hits = hits;             /* it will ask again: count that once */
         return NULL;
     }
     if (x->admissions++ == 0) x->hit = hit;
     kvs__queue_remove(&s->waiting, x);
     x->state = KVS__SEQ_RUNNING;
     kvs__queue_insert(s, &s->running, x);
-    s->slots += group;
+    s->slots += 1 + kvs__seq_forks_due(x);
     return x;
 }
 
@@ -7204,8 +7212,7 @@ static int32_t kvs__sched_plan_running(kvs__sched *s, int *pressed)
     for (kvs__seq *x = s->running.head, *next; x; x = next) {
         int32_t need = x->n_tokens - x->n_computed;
         decodes -= need == 1;
-        int32_t n = KVS__MIN(need, budget - decodes);               /* a chunk leaves one token for each decode behind it */
-        if (need > 1 && s->cfg.no_chunked_prefill && n < need) n = 0;
+        int32_t n = kvs__sched_share(s, need, budget, x->prev ? decodes : KVS__MIN(decodes, budget - 1));  /* the first always gets on */
         int32_t took = kvs__sched_take(s, x, n);                    /* may preempt sequences behind x, never x or one before it */
         budget -= took;
         next = x->next;
@@ -7222,10 +7229,13 @@ static int32_t kvs__sched_plan(kvs__sched *s)
     s->n_step = s->n_copy = 0;
     int32_t planned = kvs__sched_plan_running(s, &pressed);
     while (!pressed && !closed && (by_batch || planned < s->cfg.max_tokens)) {
-        kvs__seq *x = kvs__sched_admit(s, s->cfg.max_tokens - planned);
+        int32_t budget = s->cfg.max_tokens - planned;
+        kvs__seq *x = kvs__sched_admit(s, budget);
         if (!x) break;
+        int32_t need = x->n_tokens - x->n_computed;
         x->n_now = 0;
-        planned += kvs__sched_take(s, x, KVS__MIN(x->n_tokens - x->n_computed, s->cfg.max_tokens - planned));
+        if (by_batch) kvs__sched_room(s, x, need);                  /* its turn may come steps later: it holds what was promised */
+        planned += kvs__sched_take(s, x, kvs__sched_share(s, need, budget, 0));
     }
     return planned;
 }
@@ -7246,7 +7256,8 @@ static void kvs__sched_fork(kvs__sched *s, kvs__seq *x)
             kvs_blocks_ref(s->blk, x->table[i]);
         }
     }
-    y->n_computed = x->n_computed; y->n_published = x->n_published; y->hit = x->hit;
+    y->n_computed = x->n_computed; y->n_published = x->n_published;
+    y->admissions = x->admissions; y->hit = x->hit;                 /* so that a later admission does not count as its first */
     y->state = KVS__SEQ_RUNNING;
     kvs__queue_insert(s, &s->running, y);
     y->n_now = 0; y->logit = x->logit;
@@ -7317,7 +7328,7 @@ static kvs_result kvs__batch_open(kvs__mem *m, int32_t T, int32_t S, int32_t B, 
     o->token   = (int32_t *)kvs__alloc(m, t, 4); o->pos    = (int32_t *)kvs__alloc(m, t, 4);
     o->seq     = (int32_t *)kvs__alloc(m, t, 4); o->slot   = (int64_t *)kvs__alloc(m, t, 8);
     o->q_start = (int32_t *)kvs__alloc(m, s + 1, 4); o->kv_len = (int32_t *)kvs__alloc(m, s, 4);
-    o->logit_row = (int32_t *)kvs__alloc(m, s, 4);   o->table  = (int32_t *)kvs__alloc(m, s * (size_t)B, 4);
+    o->logit_row = (int32_t *)kvs__alloc(m, s, 4);   o->table  = (int32_t *)kvs__alloc(m, s, (size_t)B * 4);
     o->v.token = o->token; o->v.pos = o->pos; o->v.seq = o->seq; o->v.slot = o->slot; o->v.q_start = o->q_start;
     o->v.kv_len = o->kv_len; o->v.logit_row = o->logit_row; o->v.block_table = o->table; o->v.table_stride = B;
     return o->token && o->pos && o->seq && o->slot && o->q_start && o->kv_len && o->logit_row && o->table ? KVS_OK : KVS_ERR_MEMORY;
@@ -8763,10 +8774,189 @@ KVS_API const kvs_backend *kvs_cpu_backend(void)
 }
 
 /* ====================================================================================================
-   >>cpu_simd   The kernels of section cpu for AVX2 and AVX-512 (stage 1: none yet).
+   >>cpu_simd   The multiply kernel for AVX2 and AVX-512, and the jobs of section cpu compiled for both.
+
+   Each kernel runs the chains of the numerics contract, several side by side: R rows times V vectors of accumulators stay in registers over
+   the whole K. R x V is as large as the registers allow: 12 x 2 when there are rows enough, and with few rows more vectors, since a
+   multiply-add takes 4-6 cycles and two can start in each. The functions carry target attributes, so no -march flag is needed; which
+   set runs is decided at open. Owns: instructions. Must not know: what is multiplied.
    ==================================================================================================== */
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+
+#include <cpuid.h>
+#include <immintrin.h>
+
+#define KVS__T256 __attribute__((target("avx2,fma,f16c")))
+#define KVS__T512 __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
+
+/* Every loop over an array of vectors must vanish, or the array lives in memory. */
+#if defined(__clang__)
+#  define KVS__UNROLL _Pragma("unroll")
+#else
+#  define KVS__UNROLL _Pragma("GCC unroll 16")
+#endif
+
+enum { KVS__MM_F32, KVS__MM_F16, KVS__MM_BF16 };
+
+static int32_t kvs__load_i32(const char *p) { int32_t i; memcpy(&i, p, 4); return i; }
+
+/* Cache lines to fetch with steps from..to of the kernel. */
+#define KVS__AHEAD(step, V) \
+    if ((uint32_t)(step) - from < count) { KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T0); }
+
+KVS__T512 KVS__INLINE __m512 kvs__load512(const char *p, const int kind)
+{
+    if (kind != KVS__MM_F16) return _mm512_loadu_ps(p);
+    return _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+/* One step of 16 chains. x: the same f32, or pair of bf16, in all lanes. */
+KVS__T512 KVS__INLINE __m512 kvs__fma512(__m512 x, __m512 w, __m512 acc, const int kind)
+{
+    return kind == KVS__MM_BF16 ? _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w) : _mm512_fmadd_ps(x, w, acc);
+}
+
+/* Rows 0..R-1, lane groups v0..v0+V-1. Groups beyond NV repeat the last one and are not stored. */
+KVS__T512 KVS__INLINE void kvs__mm512(const kvs__mm *m, int32_t v0, const int R, const int V, const int kind)
+{
+    const size_t row = KVS__SEG * (kind == KVS__MM_BF16 ? 2 : 4), elem = 4;      /* bytes: of a row of a, of a step of it */
+    const uint32_t from = (uint32_t)m->ahead_from, count = (uint32_t)(m->ahead_to - m->ahead_from);
+    ptrdiff_t lane[8], ahead = m->ahead;
+    __m512 acc[24];
+    uint32_t step = 0;
+    KVS__UNROLL for (int v = 0; v < V; v++) lane[v] = m->lane[KVS__MIN(v0 + v, m->NV - 1)];
+    KVS__UNROLL for (int i = 0; i < R * V; i++) acc[i] = _mm512_setzero_ps();
+    for (int32_t s = 0; s < m->n_seg; s++) {
+        const char *a = m->a + (size_t)s * m->a_seg, *w = kvs__mm_seg(m, s);
+        const int32_t n = kvs__mm_steps(m, s);
+        if (m->ahead_seg && step - from < count) ahead = m->ahead_seg[s] - w;
+        for (int32_t i = 0; i < n; i++, step++, a += elem, w += m->w_step) {
+            KVS__AHEAD(step, V)
+            KVS__UNROLL for (int v = 0; v < V; v += 2) {                    /* two vectors, then all rows: 24 + 2 + 1 registers with 12 rows */
+                const __m512 w0 = kvs__load512(w + lane[v], kind), w1 = kvs__load512(w + lane[v + 1], kind);
+                KVS__UNROLL for (int r = 0; r < R; r++) {
+                    const __m512 x = _mm512_castsi512_ps(_mm512_set1_epi32(kvs__load_i32(a + (size_t)r * row)));
+                    acc[r * V + v]     = kvs__fma512(x, w0, acc[r * V + v], kind);
+                    acc[r * V + v + 1] = kvs__fma512(x, w1, acc[r * V + v + 1], kind);
+                }
+            }
+        }
+    }
+    KVS__UNROLL for (int r = 0; r < R; r++)
+        KVS__UNROLL for (int v = 0; v < V; v++)
+            if (v0 + v < m->NV) _mm512_storeu_ps(m->out + (size_t)r * m->out_stride + 16 * (v0 + v), acc[r * V + v]);
+}
+
+/* Lane groups of one call, by rows: 3 x 8, 6 x 4, 12 x 2. */
+KVS__T512 KVS__INLINE void kvs__mm512_all(const kvs__mm *m, const int kind)
+{
+#define KVS__CASE(r, n) case r: kvs__mm512(m, v, r, n, kind); break;
+    for (int32_t v = 0, take; v < m->NV; v += take) {
+        take = m->R <= 3 && m->NV - v > 4 ? 8 : m->R <= 6 && m->NV - v > 2 ? 4 : 2;
+        if (take == 8) switch (m->R) { KVS__CASE(1, 8) KVS__CASE(2, 8) KVS__CASE(3, 8) default: break; }
+        else if (take == 4) switch (m->R) {
+            KVS__CASE(1, 4) KVS__CASE(2, 4) KVS__CASE(3, 4) KVS__CASE(4, 4) KVS__CASE(5, 4) KVS__CASE(6, 4) default: break;
+        } else switch (m->R) {
+            KVS__CASE(1, 2) KVS__CASE(2, 2) KVS__CASE(3, 2) KVS__CASE(4, 2)  KVS__CASE(5, 2)  KVS__CASE(6, 2)
+            KVS__CASE(7, 2) KVS__CASE(8, 2) KVS__CASE(9, 2) KVS__CASE(10, 2) KVS__CASE(11, 2) KVS__CASE(12, 2) default: break;
+        }
+    }
+#undef KVS__CASE
+}
+KVS__T512 static void kvs__mm_f32_avx512(const kvs__mm *m)  { kvs__mm512_all(m, KVS__MM_F32); }
+KVS__T512 static void kvs__mm_f16_avx512(const kvs__mm *m)  { kvs__mm512_all(m, KVS__MM_F16); }
+KVS__T512 static void kvs__mm_bf16_avx512(const kvs__mm *m) { kvs__mm512_all(m, KVS__MM_BF16); }
+
+/* 8 weights as f32: w0; of 8 bf16 pairs the even elements w0 and the odd ones w1. */
+KVS__T256 KVS__INLINE void kvs__load256(const char *p, const int kind, __m256 *w0, __m256 *w1)
+{
+    *w1 = _mm256_setzero_ps();
+    if (kind == KVS__MM_F16) *w0 = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+    else *w0 = _mm256_loadu_ps((const float *)(const void *)p);
+    if (kind != KVS__MM_BF16) return;
+    const __m256i pair = _mm256_castps_si256(*w0);
+    *w0 = _mm256_castsi256_ps(_mm256_slli_epi32(pair, 16));
+    *w1 = _mm256_castsi256_ps(_mm256_and_si256(pair, _mm256_set1_epi32((int)0xffff0000u)));
+}
+
+/* The same with half the register width and half the registers: rows r0..r0+R-1, V lane groups of two vectors each, R * V <= 4. A bf16 pair
+   takes two FMAs, the odd element first. */
+KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, const int R, const int V, const int kind)
+{
+    const size_t row = KVS__SEG * 4, elem = kind == KVS__MM_BF16 ? 8 : 4;
+    const uint32_t from = (uint32_t)m->ahead_from, count = (uint32_t)(m->ahead_to - m->ahead_from);
+    ptrdiff_t lane[4], ahead = m->ahead;
+    __m256 acc[8];
+    uint32_t step = 0;
+    KVS__UNROLL for (int v = 0; v < V; v++) lane[v] = m->lane[KVS__MIN(v0 + v, m->NV - 1)];
+    KVS__UNROLL for (int i = 0; i < R * V * 2; i++) acc[i] = _mm256_setzero_ps();
+    for (int32_t s = 0; s < m->n_seg; s++) {
+        const char *a = m->a + (size_t)s * m->a_seg + (size_t)r0 * row, *w = kvs__mm_seg(m, s);
+        const int32_t n = kvs__mm_steps(m, s);
+        if (m->ahead_seg && step - from < count) ahead = m->ahead_seg[s] - w;
+        for (int32_t i = 0; i < n; i++, step++, a += elem, w += m->w_step) {
+            KVS__AHEAD(step, V)
+            KVS__UNROLL for (int v = 0; v < V; v++) {
+                __m256 w0[2], w1[2];                                           /* halves of the lane group; w1: odd elements of pairs */
+                KVS__UNROLL for (int h = 0; h < 2; h++) kvs__load256(w + lane[v] + h * (kind == KVS__MM_F16 ? 16 : 32), kind, &w0[h], &w1[h]);
+                KVS__UNROLL for (int r = 0; r < R; r++) {
+                    __m256 *c = &acc[(r * V + v) * 2];
+                    if (kind == KVS__MM_BF16) {
+                        const __m256 x1 = _mm256_set1_ps(kvs__load_f32(a + (size_t)r * row + 4));
+                        KVS__UNROLL for (int h = 0; h < 2; h++) c[h] = _mm256_fmadd_ps(x1, w1[h], c[h]);
+                    }
+                    const __m256 x0 = _mm256_set1_ps(kvs__load_f32(a + (size_t)r * row));
+                    KVS__UNROLL for (int h = 0; h < 2; h++) c[h] = _mm256_fmadd_ps(x0, w0[h], c[h]);
+                }
+            }
+        }
+    }
+    KVS__UNROLL for (int r = 0; r < R; r++)
+        KVS__UNROLL for (int v = 0; v < 2 * V; v++)
+            if (v0 + v / 2 < m->NV) _mm256_storeu_ps(m->out + (size_t)(r0 + r) * m->out_stride + 16 * v0 + 8 * v, acc[r * 2 * V + v]);
+}
+
+KVS__T256 KVS__INLINE void kvs__mm256_all(const kvs__mm *m, const int kind)
+{
+    for (int32_t r = 0; r < m->R; r += 4)
+        for (int32_t v = 0, take; v < m->NV; v += take) {
+            take = m->R == 1 ? 4 : m->R == 2 ? 2 : 1;
+            switch (KVS__MIN(m->R - r, 4)) {
+                case 1:  if (take == 4) kvs__mm256(m, r, v, 1, 4, kind); else kvs__mm256(m, r, v, 1, 1, kind); break;
+                case 2:  if (take == 2) kvs__mm256(m, r, v, 2, 2, kind); else kvs__mm256(m, r, v, 2, 1, kind); break;
+                case 3:  kvs__mm256(m, r, v, 3, 1, kind); break;
+                default: kvs__mm256(m, r, v, 4, 1, kind); break;
+            }
+        }
+}
+KVS__T256 static void kvs__mm_f32_avx2(const kvs__mm *m)  { kvs__mm256_all(m, KVS__MM_F32); }
+KVS__T256 static void kvs__mm_f16_avx2(const kvs__mm *m)  { kvs__mm256_all(m, KVS__MM_F16); }
+KVS__T256 static void kvs__mm_bf16_avx2(const kvs__mm *m) { kvs__mm256_all(m, KVS__MM_BF16); }
+
+KVS__JOBS(avx2, KVS__T256)
+KVS__JOBS(avx512, KVS__T512)
+
+static int kvs__has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c >> 29 & 1u);
+}
+
+static const kvs__kernels *kvs__simd_kernels(kvs_isa isa)
+{
+    static const kvs__kernels avx2 = KVS__KERNELS(avx2, "avx2", 4), avx512 = KVS__KERNELS(avx512, "avx512-bf16", 2);
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !kvs__has_f16c()) return NULL;
+    if (isa == KVS_ISA_AVX2) return &avx2;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl")) return NULL;
+    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16") ? &avx512 : NULL;
+}
+
+#else
+
 static const kvs__kernels *kvs__simd_kernels(kvs_isa isa) { (void)isa; return NULL; }
+
+#endif
 
 /* What section cpu switched off comes back for the user's own code. */
 #if defined(__clang__)
@@ -10387,6 +10577,9 @@ KVS_API void kvs_stats_get(const kvs_engine *e, kvs_stats *out)
 
 KVS_API void kvs_blocks_stats_get(const kvs_blocks *b, kvs_blocks_stats *s)
 {
+    if (!s) return;
+    memset(s, 0, sizeof *s);
+    if (!b) return;
     s->total = b->NB; s->free = b->free.count; s->cached = b->lru.count; s->used = b->used;
     s->queries = b->queries; s->hits = b->hits; s->evictions = b->evictions;
 }
@@ -10395,35 +10588,60 @@ KVS_API void kvs_blocks_stats_get(const kvs_blocks *b, kvs_blocks_stats *s)
 static int32_t kvs__list_check(const kvs_blocks *b, const kvs__list *l, int published)
 {
     int32_t n = 0, prev = -1;
+    if (l->head < -1 || l->head >= b->NB) return -1;
     for (int32_t i = l->head; i >= 0; prev = i, i = b->block[i].next, n++)
         if (b->block[i].ref || b->block[i].published != published || b->block[i].prev != prev || n > b->NB) return -1;
     return l->tail == prev && n == l->count ? n : -1;
 }
 
+static int kvs__blk_link(const kvs_blocks *b, int32_t i) { return i >= -1 && i < b->NB; }
+
+/* What is wrong with block i alone; NULL: nothing. */
+static const char *kvs__blk_wrong(const kvs_blocks *b, int32_t i)
+{
+    const kvs__block *x = &b->block[i];
+    if (x->ref < 0 || (x->published & ~1)) return "impossible reference count or state";
+    if (!kvs__blk_link(b, x->prev) || !kvs__blk_link(b, x->next) || !kvs__blk_link(b, x->chain) || !kvs__blk_link(b, x->parent))
+        return "a link leads out of the pool";
+    if (!x->published) return NULL;
+    const kvs__block *p = x->parent >= 0 ? &b->block[x->parent] : NULL;
+    if (p && (!p->published || p->born != x->parent_born)) return "its parent is gone";
+    if (p && x->ref && !p->ref) return "held, but its parent is not";
+    if (!kvs__key_eq(x->key, kvs__pfx_key(b, p ? p->key : x->root, b->tokens + (int64_t)i * b->BS)))
+        return "its name is not that of its tokens";
+    return NULL;
+}
+
+/* The prefix index and the lists, once every link is known to stay in the pool. */
+static kvs_result kvs__blk_check_links(const kvs_blocks *b, int32_t published, kvs__err *e)
+{
+    int32_t indexed = 0;
+    for (uint32_t s = 0; s < b->n_buckets; s++) {
+        if (!kvs__blk_link(b, b->bucket[s]) || !kvs__blk_link(b, b->opening[s]))
+            return kvs__fail(e, KVS_ERR_CORRUPT, "bucket %u of the prefix index leads out of the pool", s);
+        for (int32_t i = b->bucket[s]; i >= 0 && indexed <= b->NB; i = b->block[i].chain, indexed++)
+            if (!b->block[i].published || (b->block[i].key.lo & (b->n_buckets - 1)) != s)
+                return kvs__fail(e, KVS_ERR_CORRUPT, "block %d: in the wrong bucket of the prefix index", i);
+    }
+    if (indexed != published) return kvs__fail(e, KVS_ERR_CORRUPT, "%d blocks published, %d indexed", published, indexed);
+    if (kvs__list_check(b, &b->free, 0) < 0 || kvs__list_check(b, &b->lru, 1) < 0)
+        return kvs__fail(e, KVS_ERR_CORRUPT, "the free list or the LRU list is broken");
+    return KVS_OK;
+}
+
 KVS_API kvs_result kvs_blocks_check(const kvs_blocks *b, char err[KVS_MAX_ERROR])
 {
     kvs__err e = {""};
-    kvs_result r = KVS_OK;
-    int32_t used = 0, published = 0, indexed = 0;
-    for (int32_t i = 0; i < b->NB; i++) {
-        const kvs__block *x = &b->block[i];
-        used += x->ref > 0; published += x->published;
-        if (x->ref < 0) r = kvs__fail(&e, KVS_ERR_CORRUPT, "block %d: reference count %d", i, x->ref);
-        if (x->published && x->parent >= 0 && (!b->block[x->parent].published || b->block[x->parent].ref < (x->ref > 0)))
-            r = kvs__fail(&e, KVS_ERR_CORRUPT, "block %d: its parent %d is gone", i, x->parent);
+    kvs_result r = b ? KVS_OK : kvs__fail(&e, KVS_ERR_INVALID, "no block manager");
+    int32_t used = 0, published = 0;
+    for (int32_t i = 0; b && i < b->NB && r == KVS_OK; i++) {
+        const char *wrong = kvs__blk_wrong(b, i);
+        used += b->block[i].ref > 0; published += b->block[i].published;
+        if (wrong) r = kvs__fail(&e, KVS_ERR_CORRUPT, "block %d: %s", i, wrong);
     }
-    for (uint32_t s = 0; s < b->n_buckets; s++)
-        for (int32_t i = b->bucket[s]; i >= 0 && indexed <= b->NB; i = b->block[i].chain) {
-            indexed++;
-            if (!b->block[i].published || (b->block[i].key.lo & (b->n_buckets - 1)) != s)
-                r = kvs__fail(&e, KVS_ERR_CORRUPT, "block %d: in the wrong bucket of the prefix index", i);
-        }
-    if (used != b->used || indexed != published)
-        r = kvs__fail(&e, KVS_ERR_CORRUPT, "%d blocks used, %d counted; %d published, %d indexed", used, b->used, published, indexed);
-    if (kvs__list_check(b, &b->free, 0) < 0 || kvs__list_check(b, &b->lru, 1) < 0)
-        r = kvs__fail(&e, KVS_ERR_CORRUPT, "the free list or the LRU list is broken");
-    if (b->free.count + b->lru.count + b->used != b->NB)
-        r = kvs__fail(&e, KVS_ERR_CORRUPT, "free %d + cached %d + used %d != %d", b->free.count, b->lru.count, b->used, b->NB);
+    if (r == KVS_OK) r = kvs__blk_check_links(b, published, &e);
+    if (r == KVS_OK && (used != b->used || b->free.count + b->lru.count + used != b->NB))
+        r = kvs__fail(&e, KVS_ERR_CORRUPT, "free %d + cached %d + used %d (%d counted) != %d", b->free.count, b->lru.count, used, b->used, b->NB);
     if (err) memcpy(err, e.text, sizeof e.text);
     return r;
 }
@@ -10432,7 +10650,8 @@ KVS_API kvs_result kvs_blocks_check(const kvs_blocks *b, char err[KVS_MAX_ERROR]
 static int kvs__seq_check(const kvs__sched *s, const kvs__seq *x, int32_t *held)
 {
     const kvs_blocks *b = s->blk;
-    if (x->n_computed > x->n_tokens || x->n_computed > x->n_blocks * b->BS || x->n_blocks > x->table_cap) return 0;
+    if (x->n_computed < 0 || x->n_computed > x->n_tokens || x->n_tokens > x->token_cap || x->n_blocks > x->table_cap) return 0;
+    if (x->n_computed > (int64_t)x->n_blocks * b->BS || (int64_t)x->n_published * b->BS > x->n_computed) return 0;
     for (int32_t i = 0; i < x->n_blocks; i++) {
         int32_t t = x->table[i];
         if (t < 0 || t >= b->NB) return 0;
@@ -10450,16 +10669,17 @@ static kvs_result kvs__sched_check(const kvs__sched *s, int32_t *held, kvs__err 
     memset(held, 0, (size_t)b->NB * sizeof *held);
     for (int q = 0; q < 2; q++) {
         const kvs__queue *list = q ? &s->running : &s->waiting;
+        const kvs__seq *prev = NULL;
         int32_t n = 0;
-        for (const kvs__seq *x = list->head; x; x = x->next, n++) {
-            if (x->state != (q ? KVS__SEQ_RUNNING : KVS__SEQ_WAITING) || (x->next && !kvs__seq_before(s, x, x->next)) || n > list->count)
+        for (const kvs__seq *x = list->head; x; prev = x, x = x->next, n++) {
+            if (x->state != (q ? KVS__SEQ_RUNNING : KVS__SEQ_WAITING) || x->prev != prev || (prev && !kvs__seq_before(s, prev, x)) || n > list->count)
                 return kvs__fail(e, KVS_ERR_CORRUPT, "sequence %d of the %s queue is out of place", n, q ? "running" : "waiting");
             if (q) slots += 1 + kvs__seq_forks_due(x);
             for (const kvs__seq *y = x; y; y = y->sibling)
-                if (!kvs__seq_check(s, y, held) || (!q && y->n_blocks))
+                if (!kvs__seq_check(s, y, held) || (!q && y->n_blocks) || (y != x && (y->state != KVS__SEQ_FORKING || y->leader != x)))
                     return kvs__fail(e, KVS_ERR_CORRUPT, "the block table of sequence %d (%s) is wrong", n, q ? "running" : "waiting");
         }
-        if (n != list->count) return kvs__fail(e, KVS_ERR_CORRUPT, "a queue holds %d sequences, %d counted", n, list->count);
+        if (n != list->count || list->tail != prev) return kvs__fail(e, KVS_ERR_CORRUPT, "a queue holds %d sequences, %d counted", n, list->count);
     }
     if (slots != s->slots || slots > s->cfg.max_seqs)
         return kvs__fail(e, KVS_ERR_CORRUPT, "%d slots in use, %d counted, %d allowed", slots, s->slots, s->cfg.max_seqs);

@@ -39,8 +39,8 @@ static const char *prompt(const char *subject, const char *ending)
 /* Prints why the match of this prompt stopped where it did. */
 static void explain(const kvs_engine *e, const char *text, const kvs_output *o)
 {
-    static const char *const why[] = {"all was found", "the cache is off", "is new here", "is cached under another salt",
-                                      "was evicted", "is in a block that is not full"};
+    static const char *const why[] = {"all was found", "the cache is off", "is new here",
+                                      "is cached under another salt", "was evicted", "is in a block that is not full"};
     static int32_t id[4096];
     char piece[64];
     const kvs_tokenizer *t = kvs_get_tokenizer(e);

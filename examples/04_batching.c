@@ -38,36 +38,50 @@ static double seconds(const kvs_engine *e)                /* that all steps took
     return s.time_step;
 }
 
-static void timeline(const char *model, const char *name, kvs_batching batching)
+typedef struct tally { int steps, tokens; double steps_to_end, ms_to_end, seconds; } tally;
+
+/* Submits all, steps until all have ended. line: per request one character for each step. */
+static tally run(kvs_engine *e, const int32_t max_tokens[N], char line[N][COLUMNS])
 {
-    static const int32_t max_tokens[N] = {6, 48, 12, 20, 30, 8, 16, 24};
-    kvs_engine *e = open_engine(model, batching, PLACES, 0);
-    int index[N], ended[N] = {0}, left = N, step = 0, tokens = 0, steps_to_end = 0;
-    char line[N][COLUMNS + 1];
-    double latency = 0;
+    int index[N], ended[N] = {0}, left = N;
+    double start = seconds(e);
+    tally t = {0, 0, 0, 0, 0};
     kvs_stats s;
     kvs_output o;
     for (int i = 0; i < N; i++) { index[i] = i; submit(e, "What is a block?", max_tokens[i], &index[i]); }
-    for (; left; step++) {
+    for (; left; t.steps++) {
         int now[N] = {0};
         if (kvs_step(e) < 0) die(kvs_last_error(e));
         while (kvs_poll(e, &o)) {
             int i = *(int *)o.user;
             now[i] = 1;
-            tokens += (int)o.n_tokens;
+            t.tokens += (int)o.n_tokens;
             if (!o.finish_reason) continue;
-            ended[i] = 1; left--; latency += o.time_total; steps_to_end += step + 1;
+            ended[i] = 1; left--; t.steps_to_end += t.steps + 1; t.ms_to_end += o.time_total * 1e3;
         }
         kvs_stats_get(e, &s);
-        for (int i = 0; i < N && step < COLUMNS; i++)     /* a place is empty though somebody waits: the waste */
-            line[i][step] = now[i] ? '#' : !ended[i] ? '.' : s.waiting ? '-' : ' ';
+        for (int i = 0; i < N && t.steps < COLUMNS; i++)  /* a place is empty though somebody waits: the waste */
+            line[i][t.steps] = now[i] ? '#' : !ended[i] ? '.' : s.waiting ? '-' : ' ';
+    }
+    t.seconds = seconds(e) - start;
+    return t;
+}
+
+static void timeline(const char *model, const char *name, kvs_batching batching)
+{
+    static const int32_t max_tokens[N] = {6, 48, 12, 20, 30, 8, 16, 24};
+    kvs_engine *e = open_engine(model, batching, PLACES, 0);
+    char line[N][COLUMNS];
+    tally t = run(e, max_tokens, line);
+    for (int i = 0; i < 2; i++) {                         /* the steps are always the same; the best time counts */
+        tally again = run(e, max_tokens, line);
+        if (again.seconds < t.seconds) t = again;
     }
     printf("%s batching      # a token   . waits   - its place is empty while others wait\n", name);
     for (int i = 0; i < N; i++)
-        printf("  %c %2d  %.*s\n", 'A' + i, max_tokens[i], step < COLUMNS ? step : COLUMNS, line[i]);
-    printf("  %d tokens in %d steps: %.2f tokens a step, %.0f tokens/s\n", tokens, step, (double)tokens / step,
-           tokens / seconds(e));
-    printf("  latency, mean of %d: %.1f steps, %.1f ms\n\n", N, (double)steps_to_end / N, latency * 1e3 / N);
+        printf("  %c %2d  %.*s\n", 'A' + i, max_tokens[i], t.steps < COLUMNS ? t.steps : COLUMNS, line[i]);
+    printf("  %d tokens in %d steps: %.2f tokens a step, %.0f tokens/s; mean latency %.1f steps, %.1f ms\n\n", t.tokens,
+           t.steps, (double)t.tokens / t.steps, t.tokens / t.seconds, t.steps_to_end / (int)N, t.ms_to_end / (int)N);
     kvs_close(e);
 }
 

@@ -61,7 +61,7 @@ static int begin(text *t, const char *letters, const char *salt)
             return -1;
         }
         memset(memory[b], 0, SIZE);
-        memcpy(memory[b], letters + at, full ? SIZE : (size_t)(n - at));                 /* "compute" */
+        memcpy(memory[b], letters + at, full ? (size_t)SIZE : (size_t)(n - at));         /* "compute" */
         if (full) b = kvs_blocks_publish(pool, salt, at ? t->table[t->n - 1] : -1, token + at, b);
         t->table[t->n] = b;
         holders[b]++;
@@ -78,7 +78,7 @@ int main(void)
     char err[KVS_MAX_ERROR];
     cfg.num_blocks = BLOCKS; cfg.block_size = SIZE;
     if (kvs_blocks_open(&cfg, &pool) < 0) die("out of memory");
-    printf("%-5s %-16s %5s  %-57s %4s %6s %4s\n", "", "text", "found", "the pool: letters, number of texts that hold it",
+    printf("%-5s %-16s %5s  %-57s %4s %6s %4s\n", "", "text", "found", "the pool: letters, how many texts hold it",
            "used", "cached", "free");
 
     printf("Sharing: the second text finds the full blocks that both begin with.\n");

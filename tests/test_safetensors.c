@@ -172,10 +172,12 @@ static void test_st_shards(void)
         {"{\"a\":\"one.safetensors\\u0000\"}", KVS_ERR_FORMAT, "beside the index"},
         {"{\"a\":\"model.safetensors.index.json\"}", KVS_ERR_FORMAT, "model.safetensors.index.json\""},   /* itself */
         {"{\"a\":\"three.safetensors\"}", KVS_ERR_IO, "three.safetensors"},
-        {"{\"a\":\"one.safetensors\",\"bb\":\"one.safetensors\"}", KVS_ERR_FORMAT, "\"bb\": expected in \"one.safetensors\""},
+        {"{\"a\":\"one.safetensors\",\"bb\":\"one.safetensors\"}", KVS_ERR_FORMAT,
+         "\"bb\": expected in \"one.safetensors\""},
         {"{\"a\":\"two.safetensors\",\"bb\":\"one.safetensors\"}", KVS_ERR_FORMAT, "found in one.safetensors"},
         {"{\"a\":\"one.safetensors\",\"a\":\"one.safetensors\"}", KVS_ERR_FORMAT, "given twice"},
-        {"{\"a\":\"one.safetensors\",\"bb\":\"two.safetensors\",\"c\":\"again.safetensors\"}", KVS_ERR_FORMAT, "tensor \"a\" is in"}
+        {"{\"a\":\"one.safetensors\",\"bb\":\"two.safetensors\",\"c\":\"again.safetensors\"}", KVS_ERR_FORMAT,
+         "tensor \"a\" is in"}
     };
     char err[KVS_MAX_ERROR];
     size_t n;
