@@ -314,6 +314,43 @@ static void test_engine_out_of_memory(void)
     }
 }
 
+/* Random weights by config.json alone: every family's shapes, no file of weights, the plan still exact. */
+static void test_engine_dummy_weights(void)
+{
+    const char *const model[] = {"llama-sharded", "gpt2", "falcon-40b", "opt-350m", "phi"};
+    int32_t ids[5] = {1, 2, 3, 4, 5}, got[8];
+    for (size_t i = 0; i < KVS__COUNT(model); i++)
+        for (int d = KVS_AUTO; d <= KVS_BF16; d++) {
+            char from[256], dir[] = "/tmp/kvs_dummy_XXXXXX", to[64], *text;
+            kvs_config c;
+            kvs_memory_plan plan;
+            CHECK(mkdtemp(dir) != NULL);
+            snprintf(from, sizeof from, GOLDEN "%s/config.json", model[i]);
+            snprintf(to, sizeof to, "%s/config.json", dir);
+            text = t_read(from, NULL);
+            FILE *f = fopen(to, "w");
+            CHECK(text && f && fputs(text, f) >= 0);
+            if (f) fclose(f);
+            free(text);
+            t_zero_config(&c, dir);
+            kvs_engine *e;
+            CHECK(kvs_open(&c, &e) < 0);                     /* without the switch, weights are missed */
+            kvs_close(e);
+            c.load_format = KVS_LOAD_DUMMY; c.dtype = (kvs_dtype)d;
+            CHECK_EQ_INT(kvs_plan(&c, &plan, NULL), KVS_OK);
+            if ((e = t_open(&c)) != NULL) {
+                kvs_prompt p = t_prompt(ids, 5);
+                kvs_sampling s = t_sampling(8);
+                CHECK_EQ_INT(e->model.dtype, d == KVS_AUTO ? KVS_BF16 : d);
+                CHECK_EQ_INT(e->plan.total_bytes, plan.total_bytes);
+                CHECK_EQ_INT(t_run_one(e, &p, &s, got, NULL, 8), 8);
+                kvs_close(e);
+            }
+            remove(to);
+            remove(dir);
+        }
+}
+
 /* ---- contracts ---- */
 
 static void test_engine_null_and_stale(void)
@@ -600,6 +637,7 @@ SUITE(engine)
     RUN(test_engine_plan_is_exact);
     RUN(test_engine_step_allocates_nothing);
     RUN(test_engine_out_of_memory);
+    RUN(test_engine_dummy_weights);
     RUN(test_engine_null_and_stale);
     RUN(test_engine_bad_config);
     RUN(test_engine_config_resolve);

@@ -699,7 +699,7 @@ static void test_sched_counts_a_look_once(void)
     sc_ask(&m, 1, 8, 1, 1, 0);
     sc_step(&m);
     CHECK(m.blk->queries == 1 && m.blk->hits == 0);
-    sc_ask(&m, 50, 17, 9, 1, 0);
+    sc_ask(&m, 50, 17, 8, 1, 0);
     sc_step(&m);
     sc_seq *q = sc_ask(&m, 1, 20, 1, 1, 0);                  /* three of five blocks are missing, one is free */
     uint64_t queries = m.blk->queries;
@@ -850,9 +850,42 @@ static void test_sched_batch_arrays(void)
     CHECK(kvs__batch_open(&mem, 100, 7, 5, &m.batch) == KVS_OK);
     CHECK_EQ_INT(mem.live, kvs__batch_bytes(100, 7, 5));
     kvs__batch_close(&mem, &m.batch);
-    CHECK(kvs__batch_open(&mem, INT32_MAX, INT32_MAX, INT32_MAX, &m.batch) == KVS_ERR_MEMORY);
-    kvs__batch_close(&mem, &m.batch);
     CHECK_EQ_INT(mem.live, 0);
+}
+
+static int sc_allocs_left;
+static void *sc_alloc(size_t bytes, void *user) { (void)user; return sc_allocs_left-- > 0 ? malloc(bytes) : NULL; }
+static void sc_free(void *p, void *user) { (void)user; free(p); }
+
+/* Out of memory at each allocation of the openings in turn: an error, and nothing is left behind. */
+static void test_sched_out_of_memory(void)
+{
+    kvs_allocator a = {sc_alloc, sc_free, NULL};
+    kvs_blocks_config bc;
+    memset(&bc, 0, sizeof bc);
+    bc.num_blocks = 8; bc.block_size = 4; bc.allocator = a;
+    kvs__sched_config c = sc_config(4, 6, 10);
+    int failed = 0;
+    for (int n = 0;; n++, failed++) {
+        kvs_blocks *blk;
+        kvs__sched s;
+        kvs__batch b;
+        kvs__mem mem;
+        kvs__mem_init(&mem, &a);
+        memset(&s, 0, sizeof s);
+        memset(&b, 0, sizeof b);
+        sc_allocs_left = n;
+        kvs_result r = kvs_blocks_open(&bc, &blk);
+        if (r == KVS_OK) r = kvs__sched_open(&mem, blk, &c, &s);
+        if (r == KVS_OK) r = kvs__batch_open(&mem, 6, 4, 10, &b);
+        kvs__batch_close(&mem, &b);
+        kvs__sched_close(&mem, &s);
+        kvs_blocks_close(blk);
+        CHECK_EQ_INT(mem.live, 0);
+        if (r == KVS_OK) break;
+        CHECK_EQ_INT(r, KVS_ERR_MEMORY);
+    }
+    CHECK_EQ_INT(failed, 6 + 2 + 8);
 }
 
 static void sc_planted(sc_sim *m, int line)
@@ -860,7 +893,7 @@ static void sc_planted(sc_sim *m, int line)
     kvs__err e = {""};
     CHECK_MSG(kvs__sched_check(&m->s, m->scratch, &e) == KVS_ERR_CORRUPT && e.text[0], "line %d: not found", line);
 }
-#define SC_PLANT(m, type, place, value) do { type *t_p = &(place), t_was = *t_p; *t_p = (value); sc_planted((m), __LINE__); *t_p = t_was; } while (0)
+#define SC_PLANT(m, type, place, value) do { type *t_p = &(place); type t_was = *t_p; *t_p = (value); sc_planted((m), __LINE__); *t_p = t_was; } while (0)
 
 static void test_sched_check_finds_faults(void)
 {
@@ -915,6 +948,7 @@ SUITE(sched)
     RUN(test_sched_cancel_before_the_fork);
     RUN(test_sched_twins_share);
     RUN(test_sched_batch_arrays);
+    RUN(test_sched_out_of_memory);
     RUN(test_sched_check_finds_faults);
     RUN(test_sched_fuzz);
 }

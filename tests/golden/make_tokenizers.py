@@ -11,6 +11,7 @@ A line is {"name", "tokenizer": the text of a tokenizer.json, "encode": [...], "
 import json
 import pathlib
 import random
+import unicodedata
 
 from tokenizers import Tokenizer
 
@@ -91,6 +92,8 @@ def configs():
                 config(f"split {how} {invert} {pattern}", unk(), pre_tokenizer={
                     "type": "Split", "pattern": {kind: pattern}, "behavior": how, "invert": invert})
         config(f"punctuation {how}", unk(), pre_tokenizer={"type": "Punctuation", "behavior": how})
+    config("punctuation of all scripts", char_model(BYTES, **FULL), pre_tokenizer={"type": "Punctuation", "behavior": "Removed"})
+    config("marks of all scripts", char_model(BYTES, **FULL), normalizer={"type": "StripAccents"})
     config("split two letters", unk(), pre_tokenizer={
         "type": "Split", "pattern": {"String": "th"}, "behavior": "Isolated", "invert": False})
     config("punctuation", unk(), pre_tokenizer={"type": "Punctuation"})
@@ -215,6 +218,12 @@ FIXED = ["", " ", "  ", "a", "-", "--", "a-b--c", "-a-", "the  abc\n\n12345 é",
          "xy xyz xy", "I'll they're", "\x00a\x00"]
 
 
+def rare(kind):
+    """Ten texts with characters of a kind that the library's tables may be too old for."""
+    chars = [chr(c) for c in range(0x80, 0x110000) if unicodedata.category(chr(c))[0] == kind and not 0xE0100 <= c < 0xE01F0]
+    return ["".join("a" + c for c in random.sample(chars, 60)) for _ in range(10)]
+
+
 def ids(tok, size):
     names = tok["model"]["vocab"]
     special = [t["id"] for t in tok["added_tokens"]]
@@ -231,7 +240,8 @@ def main():
             source = json.dumps(tok, ensure_ascii=False, separators=(",", ":"))
             t = Tokenizer.from_str(source)
             encode, decode = [], []
-            for s in FIXED + [text() for _ in range(14)]:
+            texts = rare("P" if "punct" in name else "M") if "scripts" in name else FIXED + [text() for _ in range(14)]
+            for s in texts:
                 case = {"text": s, "ids": t.encode(s, add_special_tokens=False).ids, "special": t.encode(s).ids}
                 t.encode_special_tokens = True
                 case["plain"] = t.encode(s, add_special_tokens=False).ids
