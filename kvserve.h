@@ -1414,7 +1414,7 @@ static kvs_result kvs__json_parse(kvs__mem *mem, const char *text, size_t n, con
     if (n >= UINT32_MAX) return kvs__fail(e, KVS_ERR_FORMAT, "%s: %zu bytes, expected less than 4 GiB", name, n);
     out->mem = mem;
     out->arena = (char *)kvs__alloc(mem, n + 1, 1);
-    out->cap = n / 16 + 16;                        /* tokenizer files have a node per 18 bytes: as a rule it need not grow */
+    out->cap = n / 16 + 16;                        /* tokenizer.json has a node per 18 bytes: it seldom grows */
     out->node = (kvs__json_node *)kvs__alloc(mem, out->cap, sizeof(kvs__json_node));
     res = out->arena && out->node ? KVS_OK : kvs__fail(e, KVS_ERR_MEMORY, "%s: out of memory", name);
     kvs__json_skip(&r);
@@ -2548,8 +2548,8 @@ static void kvs__regex_scratch_free(kvs__mem *mem, kvs__regex_scratch *s)
     memset(s, 0, sizeof *s);
 }
 
-/* Bytes of the character at pos if it is in the set, else 0. Broken UTF-8 is never a member and never read past the
-   end. */
+/* Bytes of the character at pos if it is in the set, else 0. Broken UTF-8 is never a member, so that all searches
+   agree on where characters begin, whatever the text. */
 static inline size_t kvs__re_take(const kvs__regex *re, const kvs__re_set *set, const char *text, size_t pos, size_t n)
 {
     if (pos >= n) return 0;
@@ -2558,10 +2558,12 @@ static inline size_t kvs__re_take(const kvs__regex *re, const kvs__re_set *set, 
     if (!kind || s[0] < 0x80) return kind;
     size_t len = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
     if (len > n - pos) return 0;
-    if (kind == 1) return len;
-    cp = len == 2 ? s[0] & 0x1Fu : len == 3 ? s[0] & 0x0Fu : s[0] & 0x07u;
-    for (size_t i = 1; i < len; i++) cp = cp << 6 | (s[i] & 0x3Fu);
-    if (cp > KVS__UNI_MAX) return 0;
+    cp = s[0] & (0x7Fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((s[i] & 0xC0) != 0x80) return 0;
+        cp = cp << 6 | (s[i] & 0x3Fu);
+    }
+    if (kind == 1 || cp > KVS__UNI_MAX) return kind == 1 ? len : 0;
     return re->page[set->page[cp >> 8]].bits[cp >> 5 & 7] >> (cp & 31) & 1 ? len : 0;
 }
 
@@ -3075,7 +3077,7 @@ typedef struct kvs__ids { int32_t *id; size_t n, cap; } kvs__ids;
 typedef struct kvs__tok_call {
     const kvs_tokenizer *t;
     int plain;                      /* control tokens in the text stay text */
-    kvs__regex_scratch regex;
+    kvs__regex_scratch regex[KVS__TOK_STEPS];       /* of each pre-tokenizer; the normalizers share the first */
     kvs__ids out, sym;              /* sym: the symbols of one word */
     kvs__word *word; uint32_t word_mask;
     uint32_t *work; size_t work_cap;
@@ -3099,11 +3101,10 @@ static void kvs__tok_call_init(kvs__tok_call *c, const kvs_tokenizer *t, size_t 
 static void kvs__tok_call_free(kvs__tok_call *c)
 {
     kvs__mem *m = c->t->mem;
-    kvs__regex_scratch_free(m, &c->regex);
     kvs__free(m, c->out.id); kvs__free(m, c->sym.id); kvs__free(m, c->word);
     kvs__free(m, c->work); kvs__free(m, c->heap);
     kvs__buf_free(&c->clean); kvs__buf_free(&c->norm[0]); kvs__buf_free(&c->norm[1]);
-    for (int i = 0; i < KVS__TOK_STEPS; i++) kvs__buf_free(&c->pre[i]);
+    for (int i = 0; i < KVS__TOK_STEPS; i++) { kvs__buf_free(&c->pre[i]); kvs__regex_scratch_free(m, &c->regex[i]); }
 }
 
 /* Room for n more ids. */
@@ -3394,38 +3395,40 @@ static int kvs__find_word(const char *p, size_t n, size_t from, size_t *start, s
     return 1;
 }
 
-/* The first match at or after `from`: 1, 0, or -1 without memory. */
-static int kvs__find_at(kvs__tok_call *c, const kvs__pattern *f, const char *p, size_t n, size_t from, size_t *start,
-                        size_t *end)
+typedef struct kvs__finder {
+    const kvs__pattern *f; kvs__regex_scratch *scratch;
+    const char *p; size_t n, from;
+    size_t last;                    /* end of the last match; SIZE_MAX: none yet */
+} kvs__finder;
+
+/* The first match at or after from: 1, 0, or -1 without memory. */
+static int kvs__find_at(const kvs__finder *f, size_t *start, size_t *end)
 {
+    const char *p = f->p, *text = f->f->text;
+    size_t n = f->n, from = f->from, len;
     uint32_t cp;
-    if (f->kind == KVS__FIND_REGEX) return kvs__regex_find(f->re, &c->regex, p, n, from, start, end);
-    if (f->kind == KVS__FIND_WORD) return kvs__find_word(p, n, from, start, end);
-    if (f->kind == KVS__FIND_TEXT) {
-        const char *hit = f->n == 1 ? (const char *)memchr(p + from, f->text[0], n - from)
-                                    : (const char *)memmem(p + from, n - from, f->text, f->n);
+    if (f->f->kind == KVS__FIND_REGEX) return kvs__regex_find(f->f->re, f->scratch, p, n, from, start, end);
+    if (f->f->kind == KVS__FIND_WORD) return kvs__find_word(p, n, from, start, end);
+    if (f->f->kind == KVS__FIND_TEXT) {
+        const char *hit = f->f->n == 1 ? (const char *)memchr(p + from, text[0], n - from)
+                                       : (const char *)memmem(p + from, n - from, text, f->f->n);
         if (!hit) return 0;
-        *start = (size_t)(hit - p); *end = *start + f->n;
+        *start = (size_t)(hit - p); *end = *start + f->f->n;
         return 1;
     }
-    for (size_t i = from, len; i < n; i += len) {
+    for (size_t i = from; i < n; i += len) {
         len = kvs__utf8_next(p + i, n - i, &cp);
-        if (kvs__find_class(f->kind, cp)) { *start = i; *end = i + len; return 1; }
+        if (kvs__find_class(f->f->kind, cp)) { *start = i; *end = i + len; return 1; }
     }
     return 0;
 }
 
-typedef struct kvs__finder {
-    const kvs__pattern *f; const char *p;
-    size_t n, from, last;           /* last: end of the last match */
-} kvs__finder;
-
 /* The next match, Oniguruma's way: an empty one where the last one ended is passed over. */
-static int kvs__find_next(kvs__tok_call *c, kvs__finder *f, size_t *start, size_t *end)
+static int kvs__find_next(kvs__finder *f, size_t *start, size_t *end)
 {
     uint32_t cp;
     while (f->from <= f->n) {
-        int found = kvs__find_at(c, f->f, f->p, f->n, f->from, start, end);
+        int found = kvs__find_at(f, start, end);
         if (found <= 0) return found;
         if (*start != *end || *end != f->last) { f->from = f->last = *end; return 1; }
         f->from += f->from < f->n ? kvs__utf8_next(f->p + f->from, f->n - f->from, &cp) : 1;
@@ -3438,13 +3441,14 @@ static int kvs__find_next(kvs__tok_call *c, kvs__finder *f, size_t *start, size_
 static kvs_result kvs__tok_norm_replace(kvs__tok_call *c, const kvs__tok_step *s, const char *p, size_t n,
                                         kvs__buf *out, int *shifted)
 {
-    kvs__finder f = {&s->find, p, n, 0, SIZE_MAX};
+    kvs__finder f = {&s->find, &c->regex[0], p, n, 0, SIZE_MAX};
     size_t done = 0, start = 0, end = 0;
     int found = 0;
-    while (n && (found = kvs__find_next(c, &f, &start, &end)) > 0) {
+    while (n && (found = kvs__find_next(&f, &start, &end)) > 0) {
         kvs__buf_put(out, p + done, start - done);
         kvs__buf_put(out, s->text, s->n_text);
         if (!out->n && end) *shifted = 1;
+        if (out->n > INT32_MAX) return KVS_ERR_CAPACITY;
         done = end;
     }
     kvs__buf_put(out, p + done, n - done);
@@ -3513,6 +3517,7 @@ static kvs_result kvs__tok_norm_run(kvs__tok_call *c, const char **p, size_t *n,
         out->n = 0;
         kvs_result r = kvs__tok_norm_step(c, &steps->step[i], *p, *n, out, shifted);
         if (r || out->oom) return r ? r : KVS_ERR_MEMORY;
+        if (out->n > INT32_MAX) return KVS_ERR_CAPACITY;           /* symbols are counted in 32 bits */
         *p = out->p ? out->p : ""; *n = out->n;
     }
     return KVS_OK;
@@ -3553,11 +3558,11 @@ static kvs_result kvs__split_span(kvs__tok_call *c, kvs__splitter *s, size_t sta
 static kvs_result kvs__pre_split(kvs__tok_call *c, int step, const char *p, size_t n, int first)
 {
     kvs__splitter s = {p, 0, 0, step, first, 0, 0};
-    kvs__finder f = {&c->t->pre.step[step].find, p, n, 0, SIZE_MAX};
+    kvs__finder f = {&c->t->pre.step[step].find, &c->regex[step], p, n, 0, SIZE_MAX};
     size_t done = 0, start = 0, end = 0;
     kvs_result r = KVS_OK;
     int found;
-    while (!r && (found = kvs__find_next(c, &f, &start, &end)) != 0) {
+    while (!r && (found = kvs__find_next(&f, &start, &end)) != 0) {
         if (found < 0) return KVS_ERR_MEMORY;
         if (done != start) r = kvs__split_span(c, &s, done, start, 0);
         if (!r) r = kvs__split_span(c, &s, start, end, 1);
@@ -3593,7 +3598,8 @@ static kvs_result kvs__pre_run(kvs__tok_call *c, int step, const char *p, size_t
     if (s->kind == KVS__PRE_META) kvs__pre_meta(s, p, n, first, out);
     else if (s->kind == KVS__PRE_BYTES) kvs__bytes_to_chars(out, p, n);
     else { kvs__buf_put(out, " ", 1); kvs__buf_put(out, p, n); }
-    return out->oom ? KVS_ERR_MEMORY : kvs__pre_run(c, step + 1, out->p, out->n, first);
+    if (out->oom || out->n > INT32_MAX) return out->oom ? KVS_ERR_MEMORY : KVS_ERR_CAPACITY;
+    return kvs__pre_run(c, step + 1, out->p, out->n, first);
 }
 
 /* ---- added tokens: cut out before anything else sees them ---- */
@@ -3666,8 +3672,14 @@ static int kvs__added_next(const kvs__tok_call *c, const kvs__added_set *s, cons
         k->start = at; k->stop = k->from = at + a->len; k->id = a->id;
         if (c->plain && (flags & KVS__TOK_SPECIAL)) continue;
         if ((flags & KVS__TOK_WORD) && !kvs__added_alone(p, n, k->start, k->stop)) continue;
-        if (flags & KVS__TOK_LSTRIP) k->start = KVS__MAX(k->start - kvs__space_before(p, k->start), k->done);
-        if (flags & KVS__TOK_RSTRIP) k->stop += kvs__space_after(p + k->stop, n - k->stop);
+        if (flags & KVS__TOK_LSTRIP) {
+            k->start = KVS__MAX(k->start, k->done);
+            k->start -= kvs__space_before(p + k->done, k->start - k->done);
+        }
+        if (flags & KVS__TOK_RSTRIP) {
+            k->stop = KVS__MAX(k->stop, k->done);  /* if done is further, another token stripped the spaces up to it */
+            k->stop += kvs__space_after(p + k->stop, n - k->stop);
+        }
         return 1;
     }
     return 0;
@@ -3774,7 +3786,7 @@ static int kvs__dec_first(kvs__sink *k, int step)
 /* ByteLevel: bytes of unfinished characters wait in pending; what can never become valid is U+FFFD. */
 static void kvs__dec_bytes(kvs__sink *k, int step, const char *p, size_t n)
 {
-    char b[KVS_MAX_PIECE + 8];
+    char b[KVS_MAX_PIECE + KVS__RUN];
     kvs_stream *s = k->s;
     size_t from = 0, i = 0, len = s->n_pending;
     uint32_t cp;
@@ -4903,7 +4915,8 @@ static int kvs__tl_config(kvs__tl *l)
 
 static kvs_result kvs__tok_path(char out[4096], const char *dir, const char *name, kvs__err *e)
 {
-    return kvs__path_join(out, 4096, dir, name) ? kvs__fail(e, KVS_ERR_IO, "%.200s: the path is too long", dir) : KVS_OK;
+    if (!kvs__path_join(out, 4096, dir, name)) return KVS_OK;
+    return kvs__fail(e, KVS_ERR_IO, "%.200s: the path is too long", dir);
 }
 
 /* Maps and parses dir/name. Absent: *j stays empty. */
@@ -6863,7 +6876,6 @@ typedef struct kvs__block {
     int32_t  parent;         /* published: the block before it in its sequence, -1 at the start */
     int32_t  chain;          /* next block in the same index bucket */
     int32_t  last_child;     /* the block most recently published after this one: explains misses */
-    uint64_t born, parent_born;  /* when it, and its parent, was published: numbers are reused, births are not */
     kvs__key key, root;      /* of its content and all before it; of its salt */
 } kvs__block;
 
@@ -6882,7 +6894,6 @@ struct kvs_blocks {
     int32_t    *opening;     /* [n_buckets] a first block whose tokens hash to here, salt left out: tells "other salt" */
     uint32_t    n_buckets;   /* a power of two */
     int32_t     last_root;   /* the first block most recently published */
-    uint64_t    births;      /* blocks published so far */
     kvs__key    secret;      /* keys the hash */
     uint64_t    hash_mask;   /* all ones; a test narrows it to force collisions */
     uint64_t    queries, hits, evictions;
@@ -7054,13 +7065,10 @@ static int kvs__pfx_holds(const kvs_blocks *b, int32_t i, const int32_t *tokens)
     return memcmp(b->tokens + (int64_t)i * b->BS, tokens, (size_t)b->BS * sizeof *tokens) == 0;
 }
 
-/* Does published block i come directly after `parent` (-1: at the start, under root)? The parent must be the very publication that
-   i followed, not just a block of the same number. */
+/* Does block i come directly after published block `parent` (-1: at the start), under root? */
 static int kvs__pfx_follows(const kvs_blocks *b, int32_t i, int32_t parent, kvs__key root)
 {
-    const kvs__block *x = &b->block[i];
-    return x->published && x->parent == parent && kvs__key_eq(x->root, root) &&
-           (parent < 0 || x->parent_born == b->block[parent].born);
+    return b->block[i].published && b->block[i].parent == parent && kvs__key_eq(b->block[i].root, root);
 }
 
 /* The published block with this name and truly this content, or -1. */
@@ -7089,8 +7097,10 @@ static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key ke
 {
     int32_t near = parent >= 0 ? b->block[parent].last_child : b->last_root, i = *kvs__pfx_opening(b, tokens), k = 0;
     if (b->ghost[key.lo & (b->n_buckets - 1)] == (key.hi | 1)) { h->miss = KVS_MISS_EVICTED; return; }
-    if (parent < 0 && i >= 0 && b->block[i].published && b->block[i].parent < 0 && !kvs__key_eq(b->block[i].root, root) &&
-        kvs__pfx_holds(b, i, tokens)) { h->miss = KVS_MISS_SALT; return; }
+    if (parent < 0 && i >= 0 && kvs__pfx_follows(b, i, -1, b->block[i].root) && kvs__pfx_holds(b, i, tokens)) {
+        h->miss = KVS_MISS_SALT;                                    /* verified: it is there, and not under our root, or we had found it */
+        return;
+    }
     h->miss = KVS_MISS_TOKENS;
     if (near < 0 || !kvs__pfx_follows(b, near, parent, root)) return;
     while (k < b->BS && b->tokens[(int64_t)near * b->BS + k] == tokens[k]) k++;     /* against the latest continuation known */
@@ -7133,7 +7143,6 @@ static int32_t kvs__pfx_publish(kvs_blocks *b, kvs__key root, int32_t parent, co
     }
     uint32_t slot = (uint32_t)key.lo & (b->n_buckets - 1);
     x->key = key; x->root = root; x->parent = parent; x->published = 1; x->last_child = -1;
-    x->born = ++b->births; x->parent_born = parent >= 0 ? b->block[parent].born : 0;
     x->chain = b->bucket[slot]; b->bucket[slot] = i;
     memcpy(b->tokens + (int64_t)i * b->BS, tokens, (size_t)b->BS * sizeof *tokens);
     if (parent >= 0) b->block[parent].last_child = i;
@@ -7349,14 +7358,11 @@ static int kvs__sched_room(kvs__sched *s, kvs__seq *x, int32_t n)
     return 0;
 }
 
-/* Static layout: one run of max_blocks_per_seq for each member of the group, or none at all. */
+/* Static layout: one run of max_blocks_per_seq for each member of the group. -1: too few are free, the caller gives them all back. */
 static int kvs__sched_reserve(kvs__sched *s, kvs__seq *leader)
 {
     for (kvs__seq *x = leader; x; x = x->sibling) {
-        if (kvs__blk_alloc_run(s->blk, s->cfg.max_blocks_per_seq, x->table) < 0) {
-            for (x = leader; x; x = x->sibling) kvs__seq_release(s, x);
-            return -1;
-        }
+        if (kvs__blk_alloc_run(s->blk, s->cfg.max_blocks_per_seq, x->table) < 0) return -1;
         x->n_blocks = s->cfg.max_blocks_per_seq;
     }
     return 0;
@@ -10813,7 +10819,7 @@ static const char *kvs__blk_wrong(const kvs_blocks *b, int32_t i)
         return "a link leads out of the pool";
     if (!x->published) return NULL;
     const kvs__block *p = x->parent >= 0 ? &b->block[x->parent] : NULL;
-    if (p && (!p->published || p->born != x->parent_born)) return "its parent is gone";
+    if (p && !p->published) return "its parent is gone";
     if (p && x->ref && !p->ref) return "held, but its parent is not";
     if (!kvs__key_eq(x->key, kvs__pfx_key(b, p ? p->key : x->root, b->tokens + (int64_t)i * b->BS)))
         return "its name is not that of its tokens";

@@ -73,7 +73,7 @@ static void timeline(const char *model, const char *name, kvs_batching batching)
     kvs_engine *e = open_engine(model, batching, PLACES, 0);
     char line[N][COLUMNS];
     tally t = run(e, max_tokens, line);
-    for (int i = 0; i < 2; i++) {                         /* the steps are always the same; the best time counts */
+    for (int i = 0; i < 8; i++) {                         /* the steps are always the same; the best time counts */
         tally again = run(e, max_tokens, line);
         if (again.seconds < t.seconds) t = again;
     }
@@ -97,7 +97,7 @@ static void long_prompt(const char *model, int32_t budget)
     for (int i = 0; i < 10; i++) {
         double t = seconds(e);
         if (kvs_step(e) < 0) die(kvs_last_error(e));
-        calm = seconds(e) - t;
+        if (i > 1 && (calm == 0 || seconds(e) - t < calm)) calm = seconds(e) - t;
         while (kvs_poll(e, &o)) {}
     }
     for (text[0] = 0; strlen(text) < 2500;) strcat(text, "A block holds the keys and values of some tokens. ");
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     timeline(model, "Static", KVS_BATCHING_STATIC);
     timeline(model, "Continuous", KVS_BATCHING_CONTINUOUS);
     printf("Chunked prefill: a long prompt comes while three others write\n"
-           "  %6s %14s %8s %18s %18s %22s\n", "budget", "prompt tokens", "chunks", "a step before, ms",
+           "  %6s %14s %8s %18s %18s %22s\n", "budget", "prompt tokens", "chunks", "step before, ms",
            "longest step, ms", "TTFT of the prompt, ms");
     for (size_t i = 0; i < sizeof budget / sizeof budget[0]; i++) long_prompt(model, budget[i]);
     return 0;

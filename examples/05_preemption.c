@@ -88,8 +88,8 @@ static void run(const char *model, uint64_t blocks, answers *a)
     }
     kvs_stats_get(e, &s);
     for (int i = 0; i < N; i++) printf("    %c %.*s\n", 'A' + i, at < COLUMNS ? at : COLUMNS, line[i]);
-    printf("  %d steps (columns: # runs, x is preempted, . waits), %llu preemptions\n\n", at,
-           (unsigned long long)s.preemptions);
+    printf("  %d steps (columns: # runs, x is preempted, . waits); %llu preemptions; %llu blocks were found on return\n\n",
+           at, (unsigned long long)s.preemptions, (unsigned long long)s.prefix_hits);
     kvs_close(e);
 }
 

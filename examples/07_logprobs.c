@@ -68,7 +68,7 @@ static double answer(kvs_engine *e, const char *question, float temperature, int
 int main(int argc, char **argv)
 {
     static const float temperature[] = {0, 0.7f, 1, 1.3f, 1.6f};
-    const char *question = argc > 2 ? argv[2] : "What is";   /* and now?  */
+    const char *question = argc > 2 ? argv[2] : "A block";   /* many ways to go on */
     kvs_config cfg = {0};
     kvs_engine *e;
     int32_t n;

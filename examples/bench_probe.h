@@ -88,12 +88,12 @@ __attribute__((target("avx512f"))) static uint64_t probe_read_avx512(const char 
     __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
     for (size_t i = 0; i < n; i += 256) {
         for (size_t k = 0; k < 256; k += 64) _mm_prefetch(p + i + 4096 + k, _MM_HINT_T0);
-        a = _mm512_add_epi64(a, _mm512_loadu_si512(p + i));
-        b = _mm512_add_epi64(b, _mm512_loadu_si512(p + i + 64));
-        c = _mm512_add_epi64(c, _mm512_loadu_si512(p + i + 128));
-        d = _mm512_add_epi64(d, _mm512_loadu_si512(p + i + 192));
+        a = _mm512_xor_si512(a, _mm512_loadu_si512(p + i));
+        b = _mm512_xor_si512(b, _mm512_loadu_si512(p + i + 64));
+        c = _mm512_xor_si512(c, _mm512_loadu_si512(p + i + 128));
+        d = _mm512_xor_si512(d, _mm512_loadu_si512(p + i + 192));
     }
-    return (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d)));
+    return (uint64_t)_mm512_reduce_or_epi64(_mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d)));
 }
 #endif
 

@@ -1,5 +1,6 @@
 /* Encodes a text file on one thread, for tests/bench_tokenizer.py: bench_tokenizer TOKENIZER TEXT IDS [PROMPT_BYTES]
-   Prints the seconds of open, of encode (best of three) and of decode, and writes the ids to IDS (int32). With PROMPT_BYTES
+   Prints the seconds of open, of encode (best of three) and of decode,
+       and writes the ids to IDS (int32). With PROMPT_BYTES
    the text goes in as separate calls of about that length, as prompts come. */
 #define KVSERVE_IMPLEMENTATION
 #include "../kvserve.h"

@@ -58,7 +58,9 @@ def korean(want):
     ends = ["은", "는", "이", "가", "을", "를", "에서", "으로", "의", "다", "습니다", "", "", ""]
     out, size = [], 0
     while size < want:
-        s = " ".join(words[int(len(words) * rng.random() ** 3)] + rng.choice(ends) for _ in range(rng.randrange(4, 16))) + rng.choice([". ", ".\n", "? ", "!\n"])
+        s = " ".join(
+            words[int(len(words) * rng.random() ** 3)] + rng.choice(ends) for _ in range(rng.randrange(4, 16))
+        ) + rng.choice([". ", ".\n", "? ", "!\n"])
         out.append(s)
         size += len(s.encode())
     return "".join(out)
@@ -72,7 +74,7 @@ def pieces(text, step):
     out, i = [], 0
     while i < len(data):
         end = data.find(b"\n", i + step) + 1 if step < len(data) - i else 0
-        out.append(data[i:end or len(data)].decode())
+        out.append(data[i : end or len(data)].decode())
         i = end or len(data)
     return out
 
@@ -83,7 +85,7 @@ def reference(tokenizer, text, step):
     t.encode_special_tokens = True
     load, best, parts = time.perf_counter() - start, 1e9, pieces(text, step)
     for _ in range(3):
-        fresh = Tokenizer.from_file(str(tokenizer))   # with an empty cache of words, as ours has at each call
+        fresh = Tokenizer.from_file(str(tokenizer))  # with an empty cache of words, as ours has at each call
         fresh.encode_special_tokens = True
         start = time.perf_counter()
         ids = [fresh.encode(p, add_special_tokens=False).ids for p in parts]
@@ -97,7 +99,9 @@ def reference(tokenizer, text, step):
 def main():
     folder, mb = pathlib.Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 10
     step, want = int(sys.argv[3]) if len(sys.argv) > 3 else 0, int(mb * 1e6)
-    code = lines_of(["/usr/include", "/usr/lib/python3", "/usr/lib/python3.11"], {".h", ".c", ".py"}, want, lambda s: len(s) < 400)
+    code = lines_of(
+        ["/usr/include", "/usr/lib/python3", "/usr/lib/python3.11"], {".h", ".c", ".py"}, want, lambda s: len(s) < 400
+    )
     texts = {
         "English": lines_of(["/usr/share", "/usr/lib"], {".md", ".rst", ".txt", ".pod"}, want, prose),
         "code": code,
@@ -107,19 +111,30 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         bench = pathlib.Path(tmp, "bench")
         flags = os.environ.get("BENCH_CFLAGS", "-O2").split()
-        subprocess.check_call(["cc", *flags, str(ROOT / "tests" / "bench_tokenizer.c"), "-o", str(bench), "-lm", "-lpthread"])
-        print(f"{'tokenizer':14}{'text':9}{'MB':>6}{'ours MB/s':>11}{'reference':>11}{'ratio':>7}{'decode':>8}{'load s':>8}{'ref':>6}  ids")
+        subprocess.check_call(
+            ["cc", *flags, str(ROOT / "tests" / "bench_tokenizer.c"), "-o", str(bench), "-lm", "-lpthread"]
+        )
+        print(
+            f"{'tokenizer':14}{'text':9}{'MB':>6}{'ours MB/s':>11}{'reference':>11}{'ratio':>7}"
+            f"{'decode':>8}{'load s':>8}{'ref':>6}  ids"
+        )
         for tokenizer in sorted(folder.glob("*/tokenizer.json")):
             for name, text in cut.items():
                 source, out = pathlib.Path(tmp, "text"), pathlib.Path(tmp, "ids")
                 source.write_bytes(text.encode())
-                said = subprocess.check_output([bench, tokenizer, source, out, *([str(step)] if step else [])], text=True)
+                said = subprocess.check_output(
+                    [bench, tokenizer, source, out, *([str(step)] if step else [])], text=True
+                )
                 load, best, decode = (float(x) for x in said.split()[:3])
                 ref_load, ref_best, ref_decode, ids = reference(tokenizer, text, step)
                 same = array.array("i", out.read_bytes()) == ids
                 size = len(text.encode()) / 1e6
-                print(f"{tokenizer.parent.name:14}{name:9}{size:6.1f}{size / best:11.1f}{size / ref_best:11.1f}{ref_best / best:7.1f}"
-                      f"{ref_decode / decode:8.1f}{load:8.2f}{ref_load:6.2f}  {'equal' if same else 'DIFFERENT'}", flush=True)
+                print(
+                    f"{tokenizer.parent.name:14}{name:9}{size:6.1f}{size / best:11.1f}{size / ref_best:11.1f}"
+                    f"{ref_best / best:7.1f}"
+                    f"{ref_decode / decode:8.1f}{load:8.2f}{ref_load:6.2f}  {'equal' if same else 'DIFFERENT'}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -2,29 +2,15 @@
 
        cc -g -O1 -fsanitize=address,undefined tests/fuzz_tokenizer.c -o build/fuzz_tokenizer -lm -lpthread
        build/fuzz_tokenizer [ITERATIONS [SEED]]        from the repository root; see tests/fuzz.h
-       clang -g -O1 -fsanitize=fuzzer,address -DFUZZ_LIBFUZZER tests/fuzz_tokenizer.c -o build/fuzz_tokenizer -lm -lpthread */
+       clang -g -O1 -fsanitize=fuzzer,address -DFUZZ_LIBFUZZER tests/fuzz_tokenizer.c -o build/fuzz_tokenizer ... */
 #define KVSERVE_IMPLEMENTATION
 #include "../kvserve.h"
 
-#define FUZZ_MODEL "\"model\":{\"type\":\"BPE\",\"unk_token\":\"a\",\"byte_fallback\":true,\"fuse_unk\":true,\"ignore_merges\":true," \
-    "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"<0x41>\":3,\" \":4,\"<0xC3>\":5,\"\xE2\x96\x81\":6,\"abab\":7},\"merges\":[\"a b\",[\"ab\",\"ab\"]]}"
-
+#define FUZZ_DATA "tests/data/tokenizers/"
 static const char *const fuzz_seeds[] = {
-    "@tests/data/tokenizers/mistral/tokenizer.json",
-    "@tests/data/tokenizers/gpt2/tokenizer.json",
-    "{" FUZZ_MODEL "}",
-    "{" FUZZ_MODEL ",\"added_tokens\":[{\"id\":8,\"content\":\"<s>\",\"special\":true,\"lstrip\":true},{\"id\":9,\"content\":\"ba\",\"rstrip\":true,"
-        "\"single_word\":true,\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKD\"},{\"type\":\"Lowercase\"},"
-        "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"b*\"},\"content\":\"a\"},{\"type\":\"Prepend\",\"prepend\":\" \"},{\"type\":\"Strip\","
-        "\"strip_left\":true,\"strip_right\":true},{\"type\":\"StripAccents\"},{\"type\":\"Nmt\"}]}}",
-    "{" FUZZ_MODEL ",\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}{1,3}|a+\"},"
-        "\"behavior\":\"MergedWithNext\",\"invert\":false},{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\",\"split\":true},"
-        "{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"Punctuation\",\"behavior\":\"Contiguous\"},{\"type\":\"Whitespace\"},"
-        "{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"use_regex\":true}]}}",
-    "{" FUZZ_MODEL ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}},{\"Sequence\":{\"id\":\"A\"}}],"
-        "\"special_tokens\":{\"x\":{\"id\":\"x\",\"ids\":[0,1]}}},\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":"
-        "{\"String\":\"a\"},\"content\":\"bb\"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}}",
-    "{" FUZZ_MODEL ",\"decoder\":{\"type\":\"ByteLevel\"}}",
+    "@" FUZZ_DATA "mistral/tokenizer.json",  "@" FUZZ_DATA "gpt2/tokenizer.json",   "@" FUZZ_DATA "seeds/model.json",
+    "@" FUZZ_DATA "seeds/added.json",        "@" FUZZ_DATA "seeds/split.json",      "@" FUZZ_DATA "seeds/llama.json",
+    "@" FUZZ_DATA "seeds/bytes.json",
 };
 
 static void fuzz_fail(const char *what)
@@ -46,7 +32,8 @@ static void fuzz_text(const kvs_tokenizer *t, const char *data, size_t n, int fl
     kvs_stream s;
     memset(&s, 0, sizeof s);
     for (int64_t i = 0; i <= k; i++) {
-        int64_t m = i < k ? kvs_stream_put(t, &s, ids[i], flags, piece, sizeof piece) : kvs_stream_flush(t, &s, piece, sizeof piece);
+        int64_t m = i < k ? kvs_stream_put(t, &s, ids[i], flags, piece, sizeof piece)
+            : kvs_stream_flush(t, &s, piece, sizeof piece);
         if (m < 0 || at + m > len || memcmp(text + at, piece, (size_t)m) != 0) fuzz_fail("stream");
         if (kvs__utf8_valid(piece, (size_t)m) != (size_t)m) fuzz_fail("half a character");
         at += m;
@@ -59,7 +46,8 @@ static void fuzz_text(const kvs_tokenizer *t, const char *data, size_t n, int fl
         memset(&clean, 0, sizeof clean);
         clean.mem = &mem;
         kvs__utf8_clean(data, n, &clean);
-        if (clean.n != (size_t)len || (len && memcmp(clean.p, text, clean.n) != 0)) fuzz_fail("decode(encode(text)) is not the text");
+        if (clean.n != (size_t)len || (len && memcmp(clean.p, text,
+                                                     clean.n) != 0)) fuzz_fail("decode(encode(text)) is not the text");
         kvs__buf_free(&clean);
     }
     free(ids);
@@ -71,8 +59,8 @@ static void fuzz_one(const char *data, size_t n)
     static kvs_tokenizer *gpt2, *mistral;
     char err[KVS_MAX_ERROR];
     kvs__err e;
-    if (!gpt2 && kvs_tokenizer_open("tests/data/tokenizers/gpt2", NULL, &gpt2, err)) fuzz_fail(err);
-    if (!mistral && kvs_tokenizer_open("tests/data/tokenizers/mistral", NULL, &mistral, err)) fuzz_fail(err);
+    if (!gpt2 && kvs_tokenizer_open(FUZZ_DATA "gpt2", NULL, &gpt2, err)) fuzz_fail(err);
+    if (!mistral && kvs_tokenizer_open(FUZZ_DATA "mistral", NULL, &mistral, err)) fuzz_fail(err);
     fuzz_text(gpt2, data, n, 0, 1);
     fuzz_text(mistral, data, n, KVS_PARSE_SPECIAL, 0);
     kvs_tokenizer *t = kvs__tok_new(NULL, NULL);

@@ -360,17 +360,8 @@ static void test_blocks_released_from_the_head(void)
     kvs_blocks_unref(b, a[1]);
     CHECK_EQ_INT(kvs_blocks_alloc(b), head);                 /* the head was evicted, its child is cached */
     CHECK_EQ_INT(kvs_blocks_publish(b, NULL, -1, u, head), head);
-    b->hash_mask = ~0ull;
     CHECK_EQ_INT(bl_look(b, NULL, u, 8).n_blocks, 1);
-    kvs_blocks_close(b);
-    b = bl_open(2, 1);
-    b->hash_mask = 0;                                        /* the same with keys that say nothing */
-    bl_fill(b, NULL, t, 2, a);
-    kvs_blocks_unref(b, a[0]);
-    kvs_blocks_unref(b, a[1]);
-    kvs_blocks_publish(b, NULL, -1, u, kvs_blocks_alloc(b));
-    CHECK_EQ_INT(bl_look(b, NULL, u, 8).n_blocks, 1);
-    kvs_blocks_close(b);
+    kvs_blocks_close(b);                                     /* bl_check would call it what it is: corrupt */
 }
 
 static void test_blocks_open(void)
@@ -389,7 +380,7 @@ static void test_blocks_open(void)
     for (size_t i = 0; i < KVS__COUNT(good); i++) {
         c.num_blocks = good[i][0]; c.block_size = good[i][1];
         CHECK(kvs_blocks_open(&c, &b) == KVS_OK);
-        CHECK_EQ_INT(b->mem.live + sizeof *b, kvs__blk_bytes(c.num_blocks, c.block_size) + sizeof *b);
+        CHECK_EQ_INT(b->mem.live, kvs__blk_bytes(c.num_blocks, c.block_size));
         CHECK((b->n_buckets & (b->n_buckets - 1)) == 0 && b->n_buckets >= 2u * (uint32_t)c.num_blocks);
         bl_close(b);
     }
@@ -460,7 +451,7 @@ static void test_blocks_check_finds_faults(void)
     BL_PLANT(int32_t, b->block[a[1]].parent, held);
     BL_PLANT(int32_t, b->block[a[1]].parent, 10);
     BL_PLANT(int32_t, b->block[a[1]].parent, -1);
-    BL_PLANT(uint64_t, b->block[a[1]].born, 77);             /* another publication under the parent's number */
+    BL_PLANT(int32_t, b->block[a[1]].parent, root);          /* another publication under the parent's number */
     BL_PLANT(uint64_t, b->block[a[0]].key.lo, b->block[a[0]].key.lo ^ 1);
     BL_PLANT(uint64_t, b->block[a[2]].key.hi, 5);
     BL_PLANT(uint64_t, b->block[a[0]].root.hi, 5);           /* under another salt */

@@ -11,6 +11,7 @@ typedef struct sc_seq {
     int32_t  n_max, salt, greedy, live, was_running;
     int32_t  n_known, known[SC_LEN];           /* its table after the last step: what is new since is undefined memory */
     int32_t  first_hit;                        /* blocks of the prompt found at the first admission, -1 before it */
+    uint64_t arrival; int32_t admissions;      /* its place in the order of arrival, for good; before this plan */
     int32_t  owed;                             /* it was running before this plan and needs one token */
 } sc_seq;
 
@@ -27,6 +28,7 @@ typedef struct sc_sim {
     int      bad, episode;
     kvs__seq *head;                            /* first of the running queue before the plan */
     int32_t  planned, was_running;
+    uint64_t preemptions;                      /* before the plan */
     uint64_t junk, ops, rows, aborts, finished;
 } sc_sim;
 
@@ -104,6 +106,7 @@ static sc_seq *sc_submit(sc_sim *m, const int32_t *tokens, int32_t n_prompt, int
         before = q;
     }
     kvs__sched_add(&m->s, &leader->seq);
+    for (kvs__seq *x = &leader->seq; x; x = x->sibling) sc_of(x)->arrival = x->arrival;
     return leader;
 }
 
@@ -130,20 +133,24 @@ static void sc_before_plan(sc_sim *m)
 {
     m->head = m->s.running.head;
     m->was_running = m->s.running.count;
+    m->preemptions = m->s.preemptions;
     for (int i = 0; i < SC_SEQS; i++) {
         sc_seq *q = &m->seq[i];
         q->was_running = q->live && q->seq.state == KVS__SEQ_RUNNING;
+        q->admissions = q->seq.admissions;
         q->owed = q->was_running && q->seq.n_tokens - q->seq.n_computed == 1;
     }
 }
 
-/* Queue order, static batching, hits counted at the first admission only. */
+/* Queue order, static batching, nobody new while somebody had to go, hits counted at the first admission only. */
 static void sc_check_queues(sc_sim *m)
 {
     const kvs__sched *s = &m->s;
     for (const kvs__seq *x = s->running.head; x; x = x->next) {
         sc_seq *q = sc_of(x);
         SC_CHECK(m, s->cfg.batching == KVS_BATCHING_CONTINUOUS || !m->was_running || q->was_running, "admitted before the batch drained");
+        SC_CHECK(m, s->preemptions == m->preemptions || q->admissions == x->admissions, "admitted where another had to go");
+        SC_CHECK(m, x->arrival == q->arrival, "it lost its place");
         if (q->first_hit < 0) q->first_hit = x->hit.n_blocks;
         SC_CHECK(m, x->hit.n_blocks == q->first_hit && x->hit.n_blocks * m->blk->BS < x->n_prompt, "cached blocks: %d, at first %d, prompt %d",
                  x->hit.n_blocks, q->first_hit, x->n_prompt);

@@ -22,7 +22,7 @@ import sys
 from tokenizers import Tokenizer
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "data" / "tokenizers"
-LONGEST = 128   # characters of an entry; longer ones are dropped
+LONGEST = 128  # characters of an entry; longer ones are dropped
 
 
 def byte_alphabet():
@@ -91,13 +91,15 @@ def main():
         out.mkdir(parents=True, exist_ok=True)
         (out / "tokenizer.json").write_text(json.dumps(small, ensure_ascii=False, separators=(",", ":")) + "\n")
         (out / "cases.jsonl").write_text(lines)
-        if folder.name == "gpt2":   # the older form of the same
+        if folder.name == "gpt2":  # the older form of the same
             (out / "files").mkdir(exist_ok=True)
             (out / "files" / "vocab.json").write_text(json.dumps(small["model"]["vocab"], separators=(",", ":")) + "\n")
             merges = "".join(m + "\n" for m in small["model"]["merges"])
             (out / "files" / "merges.txt").write_text("#version: 0.2\n" + merges)
-        print(f"{folder.name}: {len(small['model']['vocab'])} entries, {len(small['model']['merges'])} merges, "
-              f"{(out / 'tokenizer.json').stat().st_size} bytes, {len(cases)} cases agree with the reference")
+        print(
+            f"{folder.name}: {len(small['model']['vocab'])} entries, {len(small['model']['merges'])} merges, "
+            f"{(out / 'tokenizer.json').stat().st_size} bytes, {len(cases)} cases agree with the reference"
+        )
 
 
 if __name__ == "__main__":
