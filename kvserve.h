@@ -51,14 +51,15 @@
        >>api          the public interface                     >>blocks       who holds which KV block
        >>backend_api  the line between bookkeeping and maths   >>prefix       finding KV computed before
        >>base         errors, memory, hashing                  >>sched        who computes what next
-       >>json         a strict reader                          >>batch        the plan as arrays
-       >>unicode      UTF-8, classes, normal forms             >>forward      the transformer, once
+       >>utf8  >>json a strict reader                          >>batch        the plan as arrays
+       >>unicode      classes, folding, normal forms           >>forward      the transformer, once
        >>regex        the patterns of tokenizers               >>cpu          every op in plain C
        >>tokenizer    text to ids and back                     >>engine       requests in, text out
-       >>safetensors  weights on disk                          >>sample       from logits to a token
-       >>model        families as rows of data                 >>inspect      looking at the machine
-       >>blocks  >>prefix  >>sched  >>batch                    >>model  >>safetensors
-       >>cpu          reference ops, threads                   >>tokenizer  >>regex  >>unicode  >>json
+       >>tokenizer_open  tokenizer.json, checked               >>sample       from logits to a token
+       >>safetensors  weights on disk                          >>inspect      looking at the machine
+       >>model        families as rows of data                 >>model  >>safetensors
+       >>blocks  >>prefix  >>sched  >>batch                    >>tokenizer  >>tokenizer_open  >>regex
+       >>cpu          reference ops, threads                   >>unicode  >>json  >>utf8
        >>cpu_simd     AVX2 and AVX-512 twins, same bits        >>cpu_simd
        >>forward  >>sample  >>engine  >>inspect                >>api  >>backend_api  >>base
        >>tables       Unicode, generated                       >>tables
@@ -6855,8 +6856,8 @@ static kvs_result kvs__model_open(kvs__mem *mem, const char *dir, kvs_dtype dtyp
 /* ====================================================================================================
    >>blocks   Who holds which KV block.
 
-   KV memory is one pool of NB equal blocks, each with room for the keys and values of BS tokens. A sequence does not own a
-   stretch of memory; it owns a *block table*: a list of block numbers, in the order of its tokens.
+   KV memory is one pool of NB equal blocks, each with room for the keys and values of BS tokens. A sequence does not
+   own a stretch of memory; it owns a *block table*: a list of block numbers, in the order of its tokens.
 
        sequence A   tokens 0..15   16..31   32..40          pool   0   1   2   3   4   5   6   7
        table A   =  [   5      ,     2    ,    7   ]               .   B  AB   .   .  AB   .   A
@@ -6866,7 +6867,8 @@ static kvs_result kvs__model_open(kvs__mem *mem, const char *dir, kvs_dtype dtyp
        used     ref > 0: that many tables hold it
        cached   ref == 0, but published: its content can still be found (section prefix). Waits in the LRU list
        free     ref == 0, content forgotten. Waits in the free list
-   Owns block states, reference counts and the two lists. Must not know sequences, floats or where the bytes of a block lie.
+   Owns block states, reference counts and the two lists. Must not know sequences, floats or where the bytes of a block
+   lie.
    ==================================================================================================== */
 
 typedef struct kvs__block {
@@ -6891,7 +6893,7 @@ struct kvs_blocks {
     /* the prefix index (section prefix) */
     int32_t    *bucket;      /* [n_buckets] first block of each hash chain */
     uint64_t   *ghost;       /* [n_buckets] fingerprints of evicted keys: tells "evicted" from "never seen" */
-    int32_t    *opening;     /* [n_buckets] a first block whose tokens hash to here, salt left out: tells "other salt" */
+    int32_t    *opening;    /* [n_buckets] a first block whose tokens hash to here, salt left out: tells "other salt" */
     uint32_t    n_buckets;   /* a power of two */
     int32_t     last_root;   /* the first block most recently published */
     kvs__key    secret;      /* keys the hash */
@@ -6948,9 +6950,9 @@ KVS_API void kvs_blocks_ref(kvs_blocks *b, int32_t i)
     if (b->block[i].ref++ == 0) { kvs__list_remove(b, &b->lru, i); b->used++; }
 }
 
-/* The last holder's release makes a published block cached, any other free. Releasing a table from its end puts the tail into
-   the LRU list before the head; since whoever uses a block uses all before it, a cached block is always older than its parent.
-   So eviction eats sequences from the end, and no cached block ever loses its parent. */
+/* The last holder's release makes a published block cached, any other free. Releasing a table from its end puts the
+   tail into the LRU list before the head; since whoever uses a block uses all before it, a cached block is always older
+   than its parent. So eviction eats sequences from the end, and no cached block ever loses its parent. */
 KVS_API void kvs_blocks_unref(kvs_blocks *b, int32_t i)
 {
     if (!kvs__blk_is(b, i) || b->block[i].ref == 0 || --b->block[i].ref) return;
@@ -6958,9 +6960,9 @@ KVS_API void kvs_blocks_unref(kvs_blocks *b, int32_t i)
     kvs__list_append(b, b->block[i].published ? &b->lru : &b->free, i);
 }
 
-/* Static layout: `run` consecutive blocks starting at a multiple of `run`, as a table; -1 if no such run is free. This is how
-   caches were laid out before PagedAttention: the whole of max_model_len, whatever the request needs of it. Takes blocks in the
-   pool's order, not the LRU's: only for a pool without prefix cache. */
+/* Static layout: `run` consecutive blocks starting at a multiple of `run`, as a table; -1 if no such run is free. This
+   is how caches were laid out before PagedAttention: the whole of max_model_len, whatever the request needs of it.
+   Takes blocks in the pool's order, not the LRU's: only for a pool without prefix cache. */
 static int32_t kvs__blk_alloc_run(kvs_blocks *b, int32_t run, int32_t *table)
 {
     for (int32_t first = 0; first + run <= b->NB; first += run) {
@@ -7026,15 +7028,16 @@ KVS_API kvs_result kvs_blocks_open(const kvs_blocks_config *cfg, kvs_blocks **ou
 /* ====================================================================================================
    >>prefix   Finding KV that was computed before.
 
-   The KV of a token depends on the token and on everything before it, and on nothing else. So a full block is named by a hash of
-   (the name of the block before it, its tokens); the first block's "before" is the root, a hash of the request's salt:
+   The KV of a token depends on the token and on everything before it, and on nothing else. So a full block is named by
+   a hash of (the name of the block before it, its tokens); the first block's "before" is the root, a hash of the
+   request's salt:
 
        root(salt) --> key0 = H(root, tokens 0..15) --> key1 = H(key0, tokens 16..31) --> ...
 
-   Two prompts that begin alike walk the same keys for as long as they are alike. Only full blocks are published, and only after
-   the step that filled them has finished. A hit compares tokens, parent block and root, so a collision of keys costs a miss, never
-   another request's KV; only salts are known by their 128-bit hash alone. The hash is keyed with the seed of the configuration:
-   where that is secret, nobody can aim for collisions.
+   Two prompts that begin alike walk the same keys for as long as they are alike. Only full blocks are published, and
+   only after the step that filled them has finished. A hit compares tokens, parent block and root, so a collision of
+   keys costs a miss, never another request's KV; only salts are known by their 128-bit hash alone. The hash is keyed
+   with the seed of the configuration: where that is secret, nobody can aim for collisions.
    Owns the index. Must not know sequences; blocks' states change only through section blocks.
    ==================================================================================================== */
 
@@ -7054,7 +7057,8 @@ static kvs__key kvs__pfx_key(const kvs_blocks *b, kvs__key before, const int32_t
 
 static int kvs__key_eq(kvs__key a, kvs__key c) { return a.lo == c.lo && a.hi == c.hi; }
 
-/* Where `opening` remembers a first block: a place that depends on its tokens alone, so that it is the same under every salt. */
+/* Where `opening` remembers a first block: a place that depends on its tokens alone, so that it is the same under every
+   salt. */
 static int32_t *kvs__pfx_opening(const kvs_blocks *b, const int32_t *tokens)
 {
     return &b->opening[kvs__hash128(tokens, (size_t)b->BS * sizeof *tokens, b->secret).lo & (b->n_buckets - 1)];
@@ -7092,13 +7096,14 @@ static void kvs__pfx_forget(kvs_blocks *b, int32_t i)
     x->parent = x->chain = x->last_child = -1;
 }
 
-/* Why did the full block of tokens[at..] miss, which would be called `key`? `parent` is the last block that was found, or -1. */
+/* Why did the full block of tokens[at..] miss, which would be called `key`? `parent` is the last block that was found,
+   or -1. */
 static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key key, kvs__key root, int32_t parent, const int32_t *tokens)
 {
     int32_t near = parent >= 0 ? b->block[parent].last_child : b->last_root, i = *kvs__pfx_opening(b, tokens), k = 0;
     if (b->ghost[key.lo & (b->n_buckets - 1)] == (key.hi | 1)) { h->miss = KVS_MISS_EVICTED; return; }
     if (parent < 0 && i >= 0 && kvs__pfx_follows(b, i, -1, b->block[i].root) && kvs__pfx_holds(b, i, tokens)) {
-        h->miss = KVS_MISS_SALT;                                    /* verified: it is there, and not under our root, or we had found it */
+        h->miss = KVS_MISS_SALT;                 /* verified: it is there, and not under our root, or we had found it */
         return;
     }
     h->miss = KVS_MISS_TOKENS;
@@ -7136,7 +7141,7 @@ static int32_t kvs__pfx_publish(kvs_blocks *b, kvs__key root, int32_t parent, co
     if (!b->prefix_on || x->published) return i;
     kvs__key key = kvs__pfx_key(b, parent >= 0 ? b->block[parent].key : root, tokens);
     int32_t twin = kvs__pfx_find(b, key, root, parent, tokens);
-    if (twin >= 0) {                                                /* somebody computed the same in the meantime: share theirs */
+    if (twin >= 0) {                                      /* somebody computed the same in the meantime: share theirs */
         kvs_blocks_ref(b, twin);
         kvs_blocks_unref(b, i);
         return twin;
@@ -7167,24 +7172,26 @@ KVS_API int32_t kvs_blocks_publish(kvs_blocks *b, const char *salt, int32_t pare
 /* ====================================================================================================
    >>sched   Which sequences compute which tokens next.
 
-   A sequence knows n_tokens tokens (prompt and output so far) and has the KV of the first n_computed. What it needs next is the
-   KV of the rest: the whole prompt at first (prefill), one token later (decode), all of it again after a preemption. The
-   scheduler sees no other difference, so one step mixes them freely (continuous batching). One budget of tokens per step is
-   spent on running sequences first, oldest first, then on waiting ones; a long prompt is cut into chunks by what is left of it.
+   A sequence knows n_tokens tokens (prompt and output so far) and has the KV of the first n_computed. What it needs
+   next is the KV of the rest: the whole prompt at first (prefill), one token later (decode), all of it again after a
+   preemption. The scheduler sees no other difference, so one step mixes them freely (continuous batching). One budget
+   of tokens per step is spent on running sequences first, oldest first, then on waiting ones; a long prompt is cut into
+   chunks by what is left of it.
 
        submit --> waiting --admit--> running --finish--> gone
                      ^                  |
                      +---- preempt -----+     no block left: the newest gives its blocks back and will start over;
                                               its full blocks stay cached, so starting over is mostly a prefix hit
 
-   The first of the running queue (the oldest, or the most urgent) is never preempted and fits the pool alone (checked at submit),
-   so it computes a token in every step, and everybody becomes the first some day.
+   The first of the running queue (the oldest, or the most urgent) is never preempted and fits the pool alone (checked
+   at submit), so it computes a token in every step, and everybody becomes the first some day.
 
-   fork: n outputs of one prompt. The leader computes the prompt, then each sibling copies its block table (not the blocks). The first
-   who writes into a block that others hold too gets a copy of it: copy on write.
+   fork: n outputs of one prompt. The leader computes the prompt, then each sibling copies its block table (not the
+   blocks). The first who writes into a block that others hold too gets a copy of it: copy on write.
 
    One step:  kvs__sched_plan  ->  copies  ->  forward pass  ->  kvs__sched_commit  ->  sample, append tokens or finish
-   Owns the queues, block tables and n_computed. Must not know text, sampling, floats or backends. Allocates nothing after open.
+   Owns the queues, block tables and n_computed. Must not know text, sampling, floats or backends. Allocates nothing
+   after open.
    ==================================================================================================== */
 
 typedef enum { KVS__SEQ_WAITING = 1, KVS__SEQ_RUNNING, KVS__SEQ_FORKING, KVS__SEQ_DONE } kvs__seq_state;
@@ -7194,7 +7201,7 @@ typedef struct kvs__seq {
     struct kvs__seq *leader, *sibling;   /* fork group: its first member; the next one that waits for the fork */
     kvs__seq_state state;
     int32_t  priority; uint64_t arrival; /* lower first */
-    int32_t *tokens;                     /* [token_cap] prompt and output: a token is appended by the engine after sampling */
+    int32_t *tokens;               /* [token_cap] prompt and output: a token is appended by the engine after sampling */
     int32_t  n_tokens, n_prompt, token_cap;
     int32_t *table;                      /* [table_cap] the block table */
     int32_t  n_blocks, table_cap;
@@ -7236,7 +7243,7 @@ static int kvs__seq_before(const kvs__sched *s, const kvs__seq *a, const kvs__se
 static void kvs__queue_insert(const kvs__sched *s, kvs__queue *q, kvs__seq *x)
 {
     kvs__seq *before = q->head, *after = NULL;
-    if (before && !kvs__seq_before(s, x, before)) {                 /* not the new head: search from the end, where most go */
+    if (before && !kvs__seq_before(s, x, before)) {           /* not the new head: search from the end, where most go */
         for (after = q->tail; kvs__seq_before(s, x, after); after = after->prev) {}
         before = after->next;
     }
@@ -7268,8 +7275,8 @@ static int32_t kvs__seq_forks_due(const kvs__seq *x)
     return n;
 }
 
-/* Could a sequence that grows to n_max tokens ever run, with n outputs? If not, *need and *have say why, in blocks. Paged, the
-   outputs may take turns. */
+/* Could a sequence that grows to n_max tokens ever run, with n outputs? If not, *need and *have say why, in blocks.
+   Paged, the outputs may take turns. */
 static int kvs__sched_fits(const kvs__sched *s, int32_t n_max, int32_t n, int64_t *need, int64_t *have)
 {
     int32_t BS = s->blk->BS;
@@ -7292,7 +7299,8 @@ static void kvs__sched_add(kvs__sched *s, kvs__seq *leader)
     kvs__queue_insert(s, &s->waiting, leader);
 }
 
-/* Takes a sequence out, in whatever state: its blocks go back. A leader that leaves before its fork takes its siblings along. */
+/* Takes a sequence out, in whatever state: its blocks go back. A leader that leaves before its fork takes its siblings
+   along. */
 static void kvs__sched_remove(kvs__sched *s, kvs__seq *x)
 {
     if (x->state == KVS__SEQ_WAITING) kvs__queue_remove(&s->waiting, x);
@@ -7334,8 +7342,9 @@ static int kvs__sched_squeeze(kvs__sched *s, kvs__seq *x)
     return 0;
 }
 
-/* Makes x's table writable for its next n tokens: copies the block it would share with others while writing, adds blocks. 0, or -1
-   when blocks ran out and x is the newest: it must be preempted then. Only the block at n_computed can be shared and not full. */
+/* Makes x's table writable for its next n tokens: copies the block it would share with others while writing, adds
+   blocks. 0, or -1 when blocks ran out and x is the newest: it must be preempted then. Only the block at n_computed can
+   be shared and not full. */
 static int kvs__sched_room(kvs__sched *s, kvs__seq *x, int32_t n)
 {
     kvs_blocks *b = s->blk;
@@ -7358,7 +7367,8 @@ static int kvs__sched_room(kvs__sched *s, kvs__seq *x, int32_t n)
     return 0;
 }
 
-/* Static layout: one run of max_blocks_per_seq for each member of the group. -1: too few are free, the caller gives them all back. */
+/* Static layout: one run of max_blocks_per_seq for each member of the group. -1: too few are free, the caller gives
+   them all back. */
 static int kvs__sched_reserve(kvs__sched *s, kvs__seq *leader)
 {
     for (kvs__seq *x = leader; x; x = x->sibling) {
@@ -7368,27 +7378,29 @@ static int kvs__sched_reserve(kvs__sched *s, kvs__seq *leader)
     return 0;
 }
 
-/* How many of `need` tokens a sequence computes now (< 1: none). A chunk leaves one token of the budget for each decode behind it. */
+/* How many of `need` tokens a sequence computes now (< 1: none). A chunk leaves one token of the budget for each decode
+   behind it. */
 static int32_t kvs__sched_share(const kvs__sched *s, int32_t need, int32_t budget, int32_t decodes)
 {
     if (need == 1 || s->cfg.no_chunked_prefill) return need <= budget ? need : 0;
     return KVS__MIN(need, budget - decodes);
 }
 
-/* Gives x what it needs to be admitted: its prefix from the cache, and the certainty that the rest of what it knows now fits too. */
+/* Gives x what it needs to be admitted: its prefix from the cache, and the certainty that the rest of what it knows now
+   fits too. */
 static int kvs__sched_place(kvs__sched *s, kvs__seq *x, kvs_prefix_hit *hit)
 {
     kvs_blocks *b = s->blk;
     if (s->cfg.layout == KVS_LAYOUT_STATIC) return kvs__sched_reserve(s, x);
-    if (kvs__blk_available(b) == 0) return -1;                      /* it will need one: do not hash its prompt in vain */
+    if (kvs__blk_available(b) == 0) return -1;                    /* it will need one: do not hash its prompt in vain */
     *hit = kvs__pfx_match(b, x->root, x->tokens, x->n_tokens, (x->n_tokens - 1) / b->BS, x->table);
     x->n_blocks = x->n_published = hit->n_blocks;
     x->n_computed = hit->n_blocks * b->BS;                          /* at least one token is left to compute */
     return (x->n_tokens + b->BS - 1) / b->BS - hit->n_blocks <= kvs__blk_available(b) ? 0 : -1;
 }
 
-/* Tries to move the head of the waiting queue into the running one; returns it, or NULL. It needs free blocks for all the tokens it
-   knows, so that it is not preempted at once, though not for what it may still write. */
+/* Tries to move the head of the waiting queue into the running one; returns it, or NULL. It needs free blocks for all
+   the tokens it knows, so that it is not preempted at once, though not for what it may still write. */
 static kvs__seq *kvs__sched_admit(kvs__sched *s, int32_t budget)
 {
     kvs__seq *x = s->waiting.head;
@@ -7418,7 +7430,8 @@ static int32_t kvs__sched_take(kvs__sched *s, kvs__seq *x, int32_t n)
     return n;
 }
 
-/* Running sequences, oldest first. Returns the tokens planned; *pressed: somebody was preempted, so nobody new may come in. */
+/* Running sequences, oldest first. Returns the tokens planned; *pressed: somebody was preempted, so nobody new may come
+   in. */
 static int32_t kvs__sched_plan_running(kvs__sched *s, int *pressed)
 {
     int32_t budget = s->cfg.max_tokens, decodes = 0, were = s->running.count;
@@ -7427,10 +7440,10 @@ static int32_t kvs__sched_plan_running(kvs__sched *s, int *pressed)
         int32_t need = x->n_tokens - x->n_computed;
         decodes -= need == 1;
         int32_t n = kvs__sched_share(s, need, budget, x->prev ? decodes : KVS__MIN(decodes, budget - 1));  /* the first always gets on */
-        int32_t took = kvs__sched_take(s, x, n);                    /* may preempt sequences behind x, never x or one before it */
+        int32_t took = kvs__sched_take(s, x, n);          /* may preempt sequences behind x, never x or one before it */
         budget -= took;
         next = x->next;
-        if (n > 0 && !took) kvs__sched_preempt(s, x);               /* no block, and x is the newest: it steps back itself */
+        if (n > 0 && !took) kvs__sched_preempt(s, x);          /* no block, and x is the newest: it steps back itself */
     }
     *pressed = s->running.count != were;
     return s->cfg.max_tokens - budget;
@@ -7448,7 +7461,7 @@ static int32_t kvs__sched_plan(kvs__sched *s)
         if (!x) break;
         int32_t need = x->n_tokens - x->n_computed;
         x->n_now = 0;
-        if (by_batch) kvs__sched_room(s, x, need);                  /* its turn may come steps later: it holds what was promised */
+        if (by_batch) kvs__sched_room(s, x, need);       /* its turn may come steps later: it holds what was promised */
         planned += kvs__sched_take(s, x, kvs__sched_share(s, need, budget, 0));
     }
     return planned;
@@ -7471,7 +7484,7 @@ static void kvs__sched_fork(kvs__sched *s, kvs__seq *x)
         }
     }
     y->n_computed = x->n_computed; y->n_published = x->n_published;
-    y->admissions = x->admissions; y->hit = x->hit;                 /* so that a later admission does not count as its first */
+    y->admissions = x->admissions; y->hit = x->hit;          /* so that a later admission does not count as its first */
     y->state = KVS__SEQ_RUNNING;
     kvs__queue_insert(s, &s->running, y);
     y->n_now = 0; y->logit = x->logit;
@@ -7479,8 +7492,8 @@ static void kvs__sched_fork(kvs__sched *s, kvs__seq *x)
     s->forks++;
 }
 
-/* The forward pass is done: what it computed counts, full blocks can be found by others, forks happen. Siblings forked now are
-   appended to step[] so that they are sampled too, from their leader's logits. */
+/* The forward pass is done: what it computed counts, full blocks can be found by others, forks happen. Siblings forked
+   now are appended to step[] so that they are sampled too, from their leader's logits. */
 static void kvs__sched_commit(kvs__sched *s)
 {
     int32_t n = s->n_step, BS = s->blk->BS;
@@ -8544,7 +8557,7 @@ KVS__INLINE void kvs__linear_body(void *arg, int64_t begin, int64_t end, int32_t
     for (int64_t i = begin; i < end; ) {
         const int32_t panel = (int32_t)(i / x->tiles), tile = (int32_t)(i % x->tiles);
         const int32_t r0 = kvs__tile_row(x, tile), R = kvs__tile_row(x, tile + 1) - r0;
-        const int32_t most = x->tiles > 1 ? 1 : R <= 3 ? 4 : R <= 6 ? 2 : 1, P = (int32_t)KVS__MIN(most, end - i);
+        const int32_t most = x->tiles > 1 || !x->bf16 ? 1 : R <= 3 ? 4 : R <= 6 ? 2 : 1, P = (int32_t)KVS__MIN(most, end - i);
         m.R = R; m.NV = 2 * P;
         m.a = x->c->a + (int64_t)r0 * segs * KVS__SEG * bytes; m.a_seg = (size_t)R * KVS__SEG * (size_t)bytes;
         m.w = (const char *)a->w->data + panel * panel_bytes;
@@ -9017,7 +9030,7 @@ static int32_t kvs__load_i32(const char *p) { int32_t i; memcpy(&i, p, 4); retur
 
 /* Cache lines to fetch with steps from..to of the kernel. */
 #define KVS__AHEAD(step, V) \
-    if ((uint32_t)(step) - from < count) { KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T0); }
+    if ((uint32_t)(step) - from < count) { KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T1); }
 
 KVS__T512 KVS__INLINE __m512 kvs__load512(const char *p, const int kind)
 {
@@ -9066,7 +9079,7 @@ KVS__T512 KVS__INLINE void kvs__mm512_all(const kvs__mm *m, const int kind)
 {
 #define KVS__CASE(r, n) case r: kvs__mm512(m, v, r, n, kind); break;
     for (int32_t v = 0, take; v < m->NV; v += take) {
-        take = m->R <= 3 && m->NV - v > 4 ? 8 : m->R <= 6 && m->NV - v > 2 ? 4 : 2;
+        take = kind != KVS__MM_BF16 ? 2 : m->R <= 3 && m->NV - v > 4 ? 8 : m->R <= 6 && m->NV - v > 2 ? 4 : 2;
         if (take == 8) switch (m->R) { KVS__CASE(1, 8) KVS__CASE(2, 8) KVS__CASE(3, 8) default: break; }
         else if (take == 4) switch (m->R) {
             KVS__CASE(1, 4) KVS__CASE(2, 4) KVS__CASE(3, 4) KVS__CASE(4, 4) KVS__CASE(5, 4) KVS__CASE(6, 4) default: break;

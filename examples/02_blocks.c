@@ -2,8 +2,8 @@
 
    You see: three answers written at the same time into two equal KV pools. Left the paged one: a request takes a block
             when it needs one. Right the layout before PagedAttention: a request reserves its longest possible length.
-            Each line is a block table; below it the room for tokens that is taken and empty. Last, how many requests
-            each pool can run at once.
+            Each line is a block table (-: no blocks; it has ended, or waits); below, how much of the blocks is empty.
+            Last, how many requests each pool can run at once.
    Build:   cc -O2 examples/02_blocks.c -o 02_blocks -lm -lpthread
    Next:    03_prefix.c, blocks that are found again. */
 #define KVSERVE_IMPLEMENTATION
@@ -65,7 +65,7 @@ static void show(int at, const side *paged, const side *fixed, const kvs_memory_
         size_t l = kvs_block_table_str(paged->e, paged->r[i], 0, left, sizeof left);
         size_t r = kvs_block_table_str(fixed->e, fixed->r[i], 0, right, sizeof right);
         if (i) printf("%-8s", ""); else printf("step %-3d", at);
-        printf(" %c  %-44s%s\n", 'A' + i, l ? left : "(finished)", r ? right : "(finished)");
+        printf(" %c  %-44s%s\n", 'A' + i, l ? left : "-", r ? right : "-");
     }
     printf("%-12s", "");
     show_use(paged->e, plan, 44);

@@ -2,7 +2,8 @@
 
    You see: one request with n = 4. Its prompt is computed once; the four outputs begin with the same blocks (* = held
             by more than one), and who writes into a shared block gets a copy of it. Then the memory that this took,
-            against four separate requests; last, the four answers.
+            against four separate requests (whatever turns out equal is shared there too, if the prefix cache is on, but
+            it was computed four times); last, the four answers.
    Build:   cc -O2 examples/06_fork.c -o 06_fork -lm -lpthread
    Next:    07_logprobs.c, how sure the model was. */
 #define KVSERVE_IMPLEMENTATION

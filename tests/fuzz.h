@@ -49,7 +49,8 @@ static size_t fuzz_seed(size_t i, char *out)
 {
     const char *s = fuzz_seeds[i];
     if (s[0] == '@') return fuzz_read(s + 1, out);
-    size_t n = strlen(s) < FUZZ_MAX ? strlen(s) : FUZZ_MAX;
+    size_t n = strlen(s);
+    if (n > FUZZ_MAX) n = FUZZ_MAX;
     memcpy(out, s, n);
     return n;
 }

@@ -317,7 +317,7 @@ static void mt_compare(const kvs__model *m, const char *name, const kvs__json *j
 static void test_model_dataflow(void)
 {
     for (size_t i = 0; i < KVS__COUNT(mt_cases); i++) {
-        char path[256];
+        char path[320];
         kvs__model m;
         kvs__json j;
         size_t n = 0;

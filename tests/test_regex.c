@@ -226,7 +226,8 @@ static void test_regex_scratch(void)
 /* Broken UTF-8 is against the contract, but it is not read past its end, and both ways of searching agree. */
 static void test_regex_broken_text(void)
 {
-    static const char *const pattern[] = {"\\w*a??b", "\\p{L}+", "[^a]+", ".*?x|\\W", "\\b", "(?!\\S).", "\xe6\xb1\x89*"};
+    static const char *const pattern[] = {"\\w*a??b", "\\p{L}+", "[^a]+", ".*?x|\\W", "\\b", "(?!\\S).",
+                                          "\xe6\xb1\x89*"};
     t_seed(3);
     for (size_t i = 0; i < KVS__COUNT(pattern); i++) {
         kvs__regex *re = re_compile(pattern[i]);

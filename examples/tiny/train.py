@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tiny model in this folder from corpus.md. About 12 minutes on one CPU core.
+"""Makes the tiny model in this folder from corpus.md. About 15 minutes on one CPU core.
 
     pip install -r requirements.txt
     python train.py            tokenizer, training, model files, check
