@@ -150,7 +150,7 @@
        kvs_open, kvs_close                                      nobody else may use that engine meanwhile
        kvs_tokenizer_*, kvs_safetensors_*                       read-only after open: any number of threads
        kvs_stream, kvs_blocks                                   plain data: one thread at a time
-       Engines share nothing.
+       Engines share nothing. kvs_last_error keeps the texts of the last 64 threads that called.
 
    DETERMINISM
        On the CPU backend the tokens and logprobs of a request are the same bits whatever else runs: batch mates, chunk sizes, prefix
@@ -328,7 +328,7 @@ typedef enum kvs_finish {
 
 /* Why a prompt did not find (more of) itself in the prefix cache. */
 typedef enum kvs_miss {
-    KVS_MISS_NONE = 0,   /* everything that can be cached was found */
+    KVS_MISS_NONE = 0,   /* everything was found, or all but the last block: the last token must be computed anyway */
     KVS_MISS_OFF,        /* the prefix cache is off */
     KVS_MISS_TOKENS,     /* no cached sequence continues with these tokens: miss_index is the first that differs */
     KVS_MISS_SALT,       /* the tokens are there, under another salt */
@@ -475,7 +475,8 @@ KVS_API const kvs_tensor *kvs_safetensors_list(const kvs_safetensors *, size_t *
 KVS_API void        kvs_safetensors_close(kvs_safetensors *);
 
 /* ---- the block manager alone: paged KV memory with prefix sharing, no model, no floats ----
-   A block is a number 0..num_blocks-1; what it holds is the caller's. One thread at a time. */
+   A block is a number 0..num_blocks-1; what it holds is the caller's. One thread at a time. Calls with a block that does not
+   exist, or that nobody holds, do nothing. */
 
 typedef struct kvs_blocks kvs_blocks;
 typedef struct kvs_blocks_config { int32_t num_blocks, block_size, no_prefix_cache; uint64_t seed; kvs_allocator allocator; } kvs_blocks_config;
@@ -6941,12 +6942,12 @@ KVS_API int32_t kvs_blocks_alloc(kvs_blocks *b)
     return i;
 }
 
-/* A caller of the public functions may be wrong about a block: what he cannot hold, he cannot change. */
+/* Callers of the public functions may be wrong about a block: then nothing happens. */
 static int kvs__blk_is(const kvs_blocks *b, int32_t i) { return b && i >= 0 && i < b->NB; }
 
 KVS_API void kvs_blocks_ref(kvs_blocks *b, int32_t i)
 {
-    if (!kvs__blk_is(b, i) || (b->block[i].ref == 0 && !b->block[i].published)) return;      /* a free block has no content */
+    if (!kvs__blk_is(b, i) || (b->block[i].ref == 0 && !b->block[i].published)) return;    /* free: no content */
     if (b->block[i].ref++ == 0) { kvs__list_remove(b, &b->lru, i); b->used++; }
 }
 
@@ -6999,8 +7000,8 @@ KVS_API void kvs_blocks_close(kvs_blocks *b)
 KVS_API kvs_result kvs_blocks_open(const kvs_blocks_config *cfg, kvs_blocks **out)
 {
     if (out) *out = NULL;
-    if (!cfg || !out || cfg->num_blocks < 1 || cfg->num_blocks > (1 << 28) || cfg->block_size < 1 || cfg->block_size > 4096)
-        return KVS_ERR_INVALID;
+    if (!cfg || !out || cfg->num_blocks < 1 || cfg->num_blocks > (1 << 28) || cfg->block_size < 1 ||
+        cfg->block_size > 4096) return KVS_ERR_INVALID;
     kvs__mem m;
     kvs__mem_init(&m, &cfg->allocator);
     kvs_blocks *b = (kvs_blocks *)kvs__alloc(&m, 1, sizeof *b);
@@ -7014,7 +7015,10 @@ KVS_API kvs_result kvs_blocks_open(const kvs_blocks_config *cfg, kvs_blocks **ou
     b->ghost   = (uint64_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->ghost);
     b->opening = (int32_t *)kvs__alloc(&m, b->n_buckets, sizeof *b->opening);
     b->mem = m;
-    if (!b->block || !b->tokens || !b->bucket || !b->ghost || !b->opening) { kvs_blocks_close(b); return KVS_ERR_MEMORY; }
+    if (!b->block || !b->tokens || !b->bucket || !b->ghost || !b->opening) {
+        kvs_blocks_close(b);
+        return KVS_ERR_MEMORY;
+    }
     b->secret.lo = kvs__mix(cfg->seed ^ 0x6b7673ull); b->secret.hi = kvs__mix(b->secret.lo + 1);
     b->hash_mask = ~0ull;
     b->free.head = b->free.tail = b->lru.head = b->lru.tail = b->last_root = -1;
@@ -7079,8 +7083,8 @@ static int kvs__pfx_follows(const kvs_blocks *b, int32_t i, int32_t parent, kvs_
 static int32_t kvs__pfx_find(const kvs_blocks *b, kvs__key key, kvs__key root, int32_t parent, const int32_t *tokens)
 {
     int32_t i = b->bucket[key.lo & (b->n_buckets - 1)];
-    while (i >= 0 && !(kvs__key_eq(b->block[i].key, key) && kvs__pfx_follows(b, i, parent, root) && kvs__pfx_holds(b, i, tokens)))
-        i = b->block[i].chain;
+    while (i >= 0 && !(kvs__key_eq(b->block[i].key, key) && kvs__pfx_follows(b, i, parent, root) &&
+                       kvs__pfx_holds(b, i, tokens))) i = b->block[i].chain;
     return i;
 }
 
@@ -7098,7 +7102,8 @@ static void kvs__pfx_forget(kvs_blocks *b, int32_t i)
 
 /* Why did the full block of tokens[at..] miss, which would be called `key`? `parent` is the last block that was found,
    or -1. */
-static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key key, kvs__key root, int32_t parent, const int32_t *tokens)
+static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key key, kvs__key root, int32_t parent,
+                             const int32_t *tokens)
 {
     int32_t near = parent >= 0 ? b->block[parent].last_child : b->last_root, i = *kvs__pfx_opening(b, tokens), k = 0;
     if (b->ghost[key.lo & (b->n_buckets - 1)] == (key.hi | 1)) { h->miss = KVS_MISS_EVICTED; return; }
@@ -7108,11 +7113,12 @@ static void kvs__pfx_explain(const kvs_blocks *b, kvs_prefix_hit *h, kvs__key ke
     }
     h->miss = KVS_MISS_TOKENS;
     if (near < 0 || !kvs__pfx_follows(b, near, parent, root)) return;
-    while (k < b->BS && b->tokens[(int64_t)near * b->BS + k] == tokens[k]) k++;     /* against the latest continuation known */
+    while (k < b->BS && b->tokens[(int64_t)near * b->BS + k] == tokens[k]) k++;  /* against the latest continuation */
     h->miss_index += k;
 }
 
-static kvs_prefix_hit kvs__pfx_match(kvs_blocks *b, kvs__key root, const int32_t *tokens, int32_t n, int32_t max_blocks, int32_t *table)
+static kvs_prefix_hit kvs__pfx_match(kvs_blocks *b, kvs__key root, const int32_t *tokens, int32_t n, int32_t max_blocks,
+                                     int32_t *table)
 {
     kvs_prefix_hit h = {0, KVS_MISS_OFF, 0};
     if (!b->prefix_on) return h;
@@ -7155,14 +7161,16 @@ static int32_t kvs__pfx_publish(kvs_blocks *b, kvs__key root, int32_t parent, co
     return i;
 }
 
-KVS_API kvs_prefix_hit kvs_blocks_match(kvs_blocks *b, const char *salt, const int32_t *tokens, int32_t n, int32_t max_blocks, int32_t *table)
+KVS_API kvs_prefix_hit kvs_blocks_match(kvs_blocks *b, const char *salt, const int32_t *tokens, int32_t n,
+                                        int32_t max_blocks, int32_t *table)
 {
     kvs_prefix_hit none = {0, KVS_MISS_OFF, 0};
     if (!b || !tokens || !table) return none;
     return kvs__pfx_match(b, kvs__pfx_root(b, salt), tokens, n, max_blocks, table);
 }
 
-KVS_API int32_t kvs_blocks_publish(kvs_blocks *b, const char *salt, int32_t parent, const int32_t *tokens, int32_t block)
+KVS_API int32_t kvs_blocks_publish(kvs_blocks *b, const char *salt, int32_t parent, const int32_t *tokens,
+                                   int32_t block)
 {
     if (!tokens || !kvs__blk_is(b, block) || !b->block[block].ref) return block;
     if (parent != -1 && !(kvs__blk_is(b, parent) && b->block[parent].ref && b->block[parent].published)) return block;
@@ -7201,7 +7209,7 @@ typedef struct kvs__seq {
     struct kvs__seq *leader, *sibling;   /* fork group: its first member; the next one that waits for the fork */
     kvs__seq_state state;
     int32_t  priority; uint64_t arrival; /* lower first */
-    int32_t *tokens;               /* [token_cap] prompt and output: a token is appended by the engine after sampling */
+    int32_t *tokens;                     /* [token_cap] prompt and output; the engine appends after sampling */
     int32_t  n_tokens, n_prompt, token_cap;
     int32_t *table;                      /* [table_cap] the block table */
     int32_t  n_blocks, table_cap;
@@ -7230,8 +7238,8 @@ typedef struct kvs__sched {
     kvs__queue waiting, running;         /* both sorted: by priority (if that is the policy), then by arrival */
     int32_t    slots;                    /* running sequences, and siblings whose fork is due */
     uint64_t   arrivals, preemptions, forks, block_copies;
-    kvs__seq **step; int32_t n_step;     /* [max_seqs] who computes in this step, oldest first */
-    kvs__copy *copy; int32_t n_copy;     /* block copies due, in this order: before the forward pass after plan, at once after commit */
+    kvs__seq **step; int32_t n_step;     /* [max_seqs] who computes in this step; after commit also new forks */
+    kvs__copy *copy; int32_t n_copy;     /* block copies due, in this order: after plan, and after commit */
 } kvs__sched;
 
 static int kvs__seq_before(const kvs__sched *s, const kvs__seq *a, const kvs__seq *b)
@@ -7328,7 +7336,7 @@ static void kvs__sched_preempt(kvs__sched *s, kvs__seq *x)
 {
     kvs__queue_remove(&s->running, x);
     s->slots -= 1 + kvs__seq_forks_due(x);
-    for (kvs__seq *y = x; y; y = y->sibling) kvs__seq_release(s, y);      /* static: those that wait for the fork have blocks too */
+    for (kvs__seq *y = x; y; y = y->sibling) kvs__seq_release(s, y);  /* static: siblings have blocks too */
     x->state = KVS__SEQ_WAITING;
     x->preemptions++; s->preemptions++;
     kvs__queue_insert(s, &s->waiting, x);
@@ -7349,7 +7357,7 @@ static int kvs__sched_room(kvs__sched *s, kvs__seq *x, int32_t n)
 {
     kvs_blocks *b = s->blk;
     int32_t at = x->n_computed / b->BS, need = (x->n_computed + n + b->BS - 1) / b->BS, i;
-    while (at < x->n_blocks && b->block[x->table[at]].ref > 1) {          /* asked anew each time: the other holder may be squeezed out */
+    while (at < x->n_blocks && b->block[x->table[at]].ref > 1) {     /* the other holder may be squeezed out */
         if ((i = kvs_blocks_alloc(b)) < 0) {
             if (kvs__sched_squeeze(s, x)) return -1;
             continue;
@@ -7392,7 +7400,7 @@ static int kvs__sched_place(kvs__sched *s, kvs__seq *x, kvs_prefix_hit *hit)
 {
     kvs_blocks *b = s->blk;
     if (s->cfg.layout == KVS_LAYOUT_STATIC) return kvs__sched_reserve(s, x);
-    if (kvs__blk_available(b) == 0) return -1;                    /* it will need one: do not hash its prompt in vain */
+    if (kvs__blk_available(b) == 0) return -1;                      /* it will need one: do not hash in vain */
     *hit = kvs__pfx_match(b, x->root, x->tokens, x->n_tokens, (x->n_tokens - 1) / b->BS, x->table);
     x->n_blocks = x->n_published = hit->n_blocks;
     x->n_computed = hit->n_blocks * b->BS;                          /* at least one token is left to compute */
@@ -7439,7 +7447,8 @@ static int32_t kvs__sched_plan_running(kvs__sched *s, int *pressed)
     for (kvs__seq *x = s->running.head, *next; x; x = next) {
         int32_t need = x->n_tokens - x->n_computed;
         decodes -= need == 1;
-        int32_t n = kvs__sched_share(s, need, budget, x->prev ? decodes : KVS__MIN(decodes, budget - 1));  /* the first always gets on */
+        int32_t spare = x->prev ? decodes : KVS__MIN(decodes, budget - 1);         /* the first always gets on */
+        int32_t n = kvs__sched_share(s, need, budget, spare);
         int32_t took = kvs__sched_take(s, x, n);          /* may preempt sequences behind x, never x or one before it */
         budget -= took;
         next = x->next;
@@ -7502,7 +7511,8 @@ static void kvs__sched_commit(kvs__sched *s)
         kvs__seq *x = s->step[i];
         x->n_computed += x->n_now;
         for (int32_t k = x->n_published; s->cfg.layout == KVS_LAYOUT_PAGED && k < x->n_computed / BS; k++) {
-            x->table[k] = kvs__pfx_publish(s->blk, x->root, k ? x->table[k - 1] : -1, x->tokens + (int64_t)k * BS, x->table[k]);
+            int32_t parent = k ? x->table[k - 1] : -1;
+            x->table[k] = kvs__pfx_publish(s->blk, x->root, parent, x->tokens + (int64_t)k * BS, x->table[k]);
             x->n_published = k + 1;
         }
         while (x->sibling && x->n_computed == x->n_tokens) kvs__sched_fork(s, x);
@@ -7528,10 +7538,10 @@ static void kvs__sched_close(kvs__mem *m, kvs__sched *s) { kvs__free(m, s->step)
        sequences          A: decode   B: chunk of 3    C: decode
        row                0           1   2   3        4
        pos                97          16  17  18       5
-       slot               block*BS + offset in the block, from the block table at pos: where K and V of this row are written
+       slot               block*BS + offset in the block, from the block table at pos: where K and V of the row go
        q_start            0           1                4   (5)
        kv_len             98          19               6       keys that the last row of each may see
-       logit_row          0                            4       rows whose next token is wanted: not a chunk that ends early
+       logit_row          0                            4       rows whose next token is wanted: not a chunk's
 
    Owns the arrays. Must not know what is computed with them.
    ==================================================================================================== */
@@ -7558,7 +7568,8 @@ static kvs_result kvs__batch_open(kvs__mem *m, int32_t T, int32_t S, int32_t B, 
     o->logit_row = (int32_t *)kvs__alloc(m, s, 4);   o->table  = (int32_t *)kvs__alloc(m, s, (size_t)B * 4);
     o->v.token = o->token; o->v.pos = o->pos; o->v.seq = o->seq; o->v.slot = o->slot; o->v.q_start = o->q_start;
     o->v.kv_len = o->kv_len; o->v.logit_row = o->logit_row; o->v.block_table = o->table; o->v.table_stride = B;
-    return o->token && o->pos && o->seq && o->slot && o->q_start && o->kv_len && o->logit_row && o->table ? KVS_OK : KVS_ERR_MEMORY;
+    int all = o->token && o->pos && o->seq && o->slot && o->q_start && o->kv_len && o->logit_row && o->table;
+    return all ? KVS_OK : KVS_ERR_MEMORY;
 }
 
 static void kvs__batch_close(kvs__mem *m, kvs__batch *o)
@@ -7633,6 +7644,13 @@ static void kvs__batch_build(kvs__batch *o, kvs__sched *s)
 
 /* ---- maths: branch-free, so that compilers make vectors of loops over them ---- */
 
+/* c ? a : b. By masks: from ?: gcc makes branches first and vectors with masks on every instruction then. */
+KVS__INLINE float kvs__pick(int c, float a, float b)
+{
+    const uint32_t m = 0u - (uint32_t)c;
+    return kvs__u32_f32((kvs__f32_u32(a) & m) | (kvs__f32_u32(b) & ~m));
+}
+
 /* e^x within 1.5 ulp; 0 below -86.6 (before results get denormal), infinite above 88.37. */
 KVS__INLINE float kvs__expf(float x)
 {
@@ -7647,8 +7665,7 @@ KVS__INLINE float kvs__expf(float x)
     p = p * r + 4.999999404e-1f;
     p = p * (r * r) + r + 1.0f;
     p = p * kvs__u32_f32((kvs__f32_u32(t) << 23) + 0x3f800000u);    /* 2^n; the bits of magic are shifted out */
-    p = x < -86.6f ? 0.0f : p;
-    return x > 88.37f ? INFINITY : p;
+    return kvs__pick(x > 88.37f, INFINITY, kvs__pick(x < -86.6f, 0.0f, p));
 }
 
 /* ln x within 1 ulp for normal x; -inf for 0 and denormals, NaN below. */
@@ -7656,33 +7673,31 @@ KVS__INLINE float kvs__logf(float x)
 {
     uint32_t u = kvs__f32_u32(x), e = (u - 0x3f3504f3u) >> 23;      /* m in [sqrt 1/2, sqrt 2) */
     float m = kvs__u32_f32(u - (e << 23)), n = (float)(int32_t)(e << 23) * (1.0f / 8388608.0f);
-    n = n > 255.0f ? n - 512.0f : n;
     float f = m - 1.0f, s = f / (2.0f + f), z = s * s, h = 0.5f * f * f;
     float r = z * (6.666678190e-1f + z * (3.997661471e-1f + z * 2.989862859e-1f));
     float y = n * 0.693359375f + (f - (h - (s * (h + r) + n * -2.12194440e-4f)));
-    y = x < 1.17549435e-38f ? (x < -1.17549435e-38f ? NAN : -INFINITY) : y;
-    return x < INFINITY ? y : x;
+    y = kvs__pick(x < 1.17549435e-38f, kvs__pick(x < -1.17549435e-38f, NAN, -INFINITY), y);
+    return kvs__pick(x < INFINITY, y, x);
 }
 
 /* tanh x within 2 ulp. */
 KVS__INLINE float kvs__tanhf(float x)
 {
-    float a = x < 0.0f ? -x : x, z = x * x;
+    float a = fabsf(x), z = x * x;
     float p = -5.660794675e-3f;                         /* minimax on |x| <= 0.63 */
     p = p * z + 2.060201392e-2f;
     p = p * z + -5.372923240e-2f;
     p = p * z + 1.333132833e-1f;
     p = p * z + -3.333327770e-1f;
     float near = x + x * z * p, far = 1.0f - 2.0f / (kvs__expf(2.0f * a) + 1.0f);
-    far = x < 0.0f ? -far : far;
-    return a < 0.625f ? near : far;
+    return kvs__pick(a < 0.625f, near, kvs__pick(x < 0.0f, -far, far));
 }
 
 /* The normal distribution function (1 + erf(x / sqrt 2)) / 2 within 2.5e-7, from ln(erfc(a) e^(a*a) / t) as a polynomial in
    t = 1 / (1 + a/2); its left tail keeps a relative error of 1e-5. */
 KVS__INLINE float kvs__normcdf(float x)
 {
-    float a = (x < 0.0f ? -x : x) * 0.707106781f, t = 1.0f / (1.0f + 0.5f * a);
+    float a = fabsf(x) * 0.707106781f, t = 1.0f / (1.0f + 0.5f * a);
     float p = 1.591776162e-1f;
     p = p * t + -7.582911253e-1f;
     p = p * t + 1.338610768f;
@@ -7694,7 +7709,7 @@ KVS__INLINE float kvs__normcdf(float x)
     p = p * t + 9.994711876e-1f;
     p = p * t + -1.265488386f;
     float tail = 0.5f * t * kvs__expf(p - a * a);
-    return x < 0.0f ? tail : 1.0f - tail;
+    return kvs__pick(x < 0.0f, tail, 1.0f - tail);
 }
 
 KVS__INLINE float kvs__silu(float x) { return x / (1.0f + kvs__expf(-x)); }
@@ -8012,7 +8027,7 @@ typedef struct kvs__att_scratch {
     float q[KVS__ROWS * KVS__SEG], s[KVS__ROWS * KVS__SEG], p[KVS__ROWS * KVS__SEG];
     float o[KVS__ROWS * KVS__SEG], part[KVS__ROWS * (KVS__SEG + 2)];
     float max[KVS__ROWS], sum[KVS__ROWS];
-    const char *k_tile[KVS__CHUNK / KVS__BS], *v_tile[KVS__CHUNK / KVS__BS], *next[KVS__CHUNK / KVS__BS];
+    const char *v_tile[KVS__CHUNK / KVS__BS], *next[KVS__CHUNK / KVS__BS];
 } kvs__att_scratch;
 
 typedef struct kvs__cpu {
@@ -8730,33 +8745,78 @@ static void kvs__naive_rows(void *arg, int64_t begin, int64_t end, int32_t threa
 
 typedef struct kvs__att {
     kvs__cpu *c; const kvs_attention_args *a; kvs__mm_fn *mm;
-    int32_t bf16, p_bytes;                   /* how q and p meet the cache: bytes of an element, rounded to bf16 or not */
+    int32_t bf16, p_bytes;                   /* how q and p meet the cache: rounded to bf16 or not, bytes of an element */
     int32_t Dh, Dv, G;
     size_t lanes;                            /* bytes of a vector of the cache: 16 tokens or 16 channels (of pairs, if bf16) */
+    size_t page, tile; const char *k0;       /* bytes of a page and of a tile; the layer's first K tile in block 0 */
 } kvs__att;
 
-/* Scores to weights, for the row at `pos` and keys n0..n1-1 of the chunk at `base`, of which it sees v0..v1-1. n0, n1: multiples of 16.
-   s is overwritten. p: weights as the kernel wants them, exactly 0 where masked. max, sum: of the visible ones; sum 0 if there are none. */
-KVS__INLINE void kvs__att_softmax(const kvs__att *x, float *__restrict__ s, char *__restrict__ p, int32_t n0, int32_t n1, int32_t v0, int32_t v1,
+/* The keys of one chunk that some row of a unit sees: base + n0 .. base + end - 1; n0 is a multiple of 16. */
+typedef struct kvs__att_span { int32_t base, n0, end, blocks, head; const int32_t *table; } kvs__att_span;
+
+static kvs__att_span kvs__att_span_of(const kvs__att *x, const kvs__att_unit *u, int32_t chunk)
+{
+    const kvs_batch *b = x->c->batch;
+    const int32_t first = kvs__att_lo(x->a, b->pos[u->row]), last = b->pos[u->row + u->n_tok - 1];
+    kvs__att_span s;
+    s.base = chunk * KVS__CHUNK;
+    s.n0 = (KVS__MAX(first, s.base) - s.base) / KVS__BS * KVS__BS;
+    s.end = KVS__MIN(last + 1 - s.base, KVS__CHUNK);
+    s.blocks = (s.end - s.n0 + KVS__BS - 1) / KVS__BS;
+    s.head = u->head / x->G;
+    s.table = b->block_table + (int64_t)u->seq * b->table_stride + (s.base + s.n0) / KVS__BS;
+    return s;
+}
+
+static const char *kvs__att_k_tile(const kvs__att *x, const kvs__att_span *s, int32_t i)
+{
+    return x->k0 + (size_t)s->table[i] * x->page + (size_t)s->head * x->tile;
+}
+
+/* p = exp(s * scale - m) for keys n0..n1-1, as f32 (kind 0), f32 rounded to bf16 (4) or bf16 (2); lane: sums before that rounding. */
+KVS__INLINE void kvs__att_weights(const float *__restrict__ s, int32_t n0, int32_t n1, float scale, float m, char *__restrict__ p, const int kind,
+                                  float *__restrict__ lane)
+{
+    float *__restrict__ pf = (float *)(void *)p;
+    uint16_t *__restrict__ ph = (uint16_t *)(void *)p;
+    for (int l = 0; l < 16; l++) lane[l] = 0.0f;
+    for (int32_t i = n0; i < n1; i += 16)
+        for (int l = 0; l < 16; l++) {
+            const float e = kvs__expf(s[i + l] * scale - m);
+            const uint32_t u = kvs__f32_u32(e), h = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;     /* e is 0, normal or NaN */
+            lane[l] += e;
+            if (kind == 2) ph[i + l] = (uint16_t)h;
+            else pf[i + l] = kind == 4 ? kvs__u32_f32(h << 16) : e;
+        }
+}
+
+/* Scores to weights, for one row and the keys of a span, of which it sees v0..v1-1. s is overwritten. p: weights as the kernel wants
+   them, exactly 0 where masked. max, sum: of the visible ones; sum 0 if there are none. distance: of key 0 of the chunk from the row. */
+KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, float *__restrict__ s, char *__restrict__ p, int32_t v0, int32_t v1,
                                   float slope, int32_t distance, float *max, float *sum)
 {
     const kvs_attention_args *a = x->a;
-    float lane[16], m = -INFINITY;
-    *max = m; *sum = 0.0f;
+    const int32_t n0 = k->n0, n1 = k->n0 + k->blocks * KVS__BS, kind = !x->bf16 ? 0 : x->p_bytes;
+    float lane[16], scale = a->scale, m;
+    *max = -INFINITY; *sum = 0.0f;
     if (v0 >= v1) { memset(p + (size_t)n0 * (size_t)x->p_bytes, 0, (size_t)(n1 - n0) * (size_t)x->p_bytes); return; }
-    for (int32_t i = n0; i < n1; i++) s[i] = s[i] * a->scale;
-    if (a->softcap > 0.0f) for (int32_t i = n0; i < n1; i++) s[i] = a->softcap * kvs__tanhf(s[i] / a->softcap);
-    if (a->alibi) for (int32_t i = n0; i < n1; i++) s[i] = s[i] + slope * (float)(distance + i);
+    if (a->softcap > 0.0f || a->alibi) {
+        for (int32_t i = n0; i < n1; i++) s[i] = s[i] * scale;
+        if (a->softcap > 0.0f) for (int32_t i = n0; i < n1; i++) s[i] = a->softcap * kvs__tanhf(s[i] / a->softcap);
+        if (a->alibi) for (int32_t i = n0; i < n1; i++) s[i] = s[i] + slope * (float)(distance + i);
+        scale = 1.0f;
+    }
     for (int32_t i = n0; i < v0; i++) s[i] = -INFINITY;
     for (int32_t i = v1; i < n1; i++) s[i] = -INFINITY;
     for (int l = 0; l < 16; l++) lane[l] = -INFINITY;
     for (int32_t i = n0; i < n1; i += 16)
         for (int l = 0; l < 16; l++) lane[l] = s[i + l] > lane[l] ? s[i + l] : lane[l];
-    for (int l = 0; l < 16; l++) m = lane[l] > m ? lane[l] : m;
-    for (int l = 0; l < 16; l++) lane[l] = 0.0f;
-    for (int32_t i = n0; i < n1; i += 16)
-        for (int l = 0; l < 16; l++) { float e = kvs__expf(s[i + l] - m); s[i + l] = e; lane[l] += e; }
-    kvs__round_n(s + n0, n1 - n0, p + (size_t)n0 * (size_t)x->p_bytes, x->bf16, x->p_bytes);
+    for (int h = 8; h > 0; h /= 2)
+        for (int l = 0; l < h; l++) lane[l] = lane[l + h] > lane[l] ? lane[l + h] : lane[l];
+    m = lane[0] * scale;                     /* rounding is monotonic and scale > 0: the same as the maximum of s * scale */
+    if (kind == 2) kvs__att_weights(s, n0, n1, scale, m, p, 2, lane);
+    else if (kind == 4) kvs__att_weights(s, n0, n1, scale, m, p, 4, lane);
+    else kvs__att_weights(s, n0, n1, scale, m, p, 0, lane);
     *max = m; *sum = kvs__tree_sum(lane);
 }
 
@@ -8769,58 +8829,57 @@ KVS__INLINE void kvs__att_load_q(const kvs__att *x, const kvs__att_unit *u, kvs_
     }
 }
 
-/* Addresses of the K tiles (and V tiles, if v_tile) of n blocks of the table. */
-static void kvs__att_tiles(const kvs__att *x, const int32_t *table, int32_t n, int32_t head, const char **k_tile, const char **v_tile)
+/* z->s = q K^T. Beside each line of K comes one of V: the blocks lie anywhere, so only we know what is needed next. */
+static void kvs__att_scores(const kvs__att *x, int32_t R, const kvs__att_span *k, kvs__att_scratch *z)
 {
-    const char *pool = (const char *)x->a->pool;
-    for (int32_t i = 0; i < n; i++) {
-        k_tile[i] = pool + kvs__kv_offset(x->a->kv, table[i], x->a->layer, 0, head);
-        if (v_tile) v_tile[i] = k_tile[i] + (uint64_t)x->a->kv->n_kv_heads * kvs__kv_tile(x->a->kv);
+    kvs__mm m;
+    memset(&m, 0, sizeof m);
+    m.R = R; m.a = (const char *)z->q; m.w_step = x->lanes; m.n_seg = 1; m.n_last = x->Dh / (x->bf16 ? 2 : 1); m.out_stride = KVS__SEG;
+    m.ahead = (ptrdiff_t)((size_t)x->a->kv->n_kv_heads * x->tile); m.ahead_to = INT32_MAX;
+    for (int32_t i = 0; i < k->blocks; i += m.NV) {
+        m.NV = KVS__MIN(8, k->blocks - i);
+        m.w = kvs__att_k_tile(x, k, i); m.out = z->s + k->n0 + i * KVS__BS;
+        for (int32_t v = 0; v < m.NV; v++) m.lane[v] = kvs__att_k_tile(x, k, i + v) - m.w;
+        x->mm(&m);
     }
 }
 
-/* One chunk for all rows of a unit. part: [R]{max, sum, [Dv]}; more: another chunk will follow. Only blocks that hold a key some row of
-   the tile sees are read; a row gives keys that it does not see itself weight 0. */
-KVS__INLINE void kvs__att_chunk(const kvs__att *x, const kvs__att_unit *u, int32_t chunk, int more, kvs__att_scratch *z, float *part)
+/* part[r] + 2 = p V. Beside V come the K tiles of the span that follows, if there is one. Tokens after the last visible pair, which may never
+   have been written, are not touched. */
+static void kvs__att_values(const kvs__att *x, int32_t R, const kvs__att_span *k, const kvs__att_span *next, kvs__att_scratch *z, float *part)
 {
-    const kvs_batch *b = x->c->batch;
-    const int32_t R = u->n_tok * u->n_head, base = chunk * KVS__CHUNK, per = x->bf16 ? 2 : 1;
-    const int32_t first = kvs__att_lo(x->a, b->pos[u->row]), last = b->pos[u->row + u->n_tok - 1];
-    const int32_t n0 = (KVS__MAX(first, base) - base) / KVS__BS * KVS__BS, end = KVS__MIN(last + 1 - base, KVS__CHUNK);
-    const int32_t blocks = (end - n0 + KVS__BS - 1) / KVS__BS, stride = x->Dv + 2;
-    const int32_t *table = b->block_table + (int64_t)u->seq * b->table_stride + (base + n0) / KVS__BS;
-    const int32_t next = more ? KVS__MIN((last + KVS__BS) / KVS__BS - base / KVS__BS - KVS__CHUNK / KVS__BS, blocks) : 0;
+    const int32_t per = x->bf16 ? 2 : 1, ahead = next ? KVS__MIN(next->blocks, k->blocks) : 0;
     kvs__mm m;
-    kvs__att_tiles(x, table, blocks, u->head / x->G, z->k_tile, z->v_tile);
     memset(&m, 0, sizeof m);
-    m.R = R; m.a = (const char *)z->q; m.w_step = x->lanes; m.n_seg = 1; m.n_last = x->Dh / per; m.out_stride = KVS__SEG;
-    m.ahead = z->v_tile[0] - z->k_tile[0]; m.ahead_to = INT32_MAX;            /* beside each line of K comes one of V */
-    for (int32_t i = 0; i < blocks; i += m.NV) {
-        m.NV = KVS__MIN(8, blocks - i);
-        m.w = z->k_tile[i]; m.out = z->s + n0 + i * KVS__BS;
-        for (int32_t v = 0; v < m.NV; v++) m.lane[v] = z->k_tile[i + v] - z->k_tile[i];
-        x->mm(&m);
-    }
-    for (int32_t r = 0; r < R; r++) {
-        const int32_t pos = b->pos[u->row + r / u->n_head], h = u->head + r % u->n_head;
-        const int32_t v0 = KVS__MAX(kvs__att_lo(x->a, pos) - base, n0), v1 = KVS__MIN(pos + 1 - base, end);
-        kvs__att_softmax(x, z->s + r * KVS__SEG, (char *)z->p + (size_t)r * KVS__SEG * (size_t)x->p_bytes, n0, n0 + blocks * KVS__BS, v0, v1,
-                         x->a->alibi ? x->a->alibi[h] : 0.0f, base - pos, part + r * stride, part + r * stride + 1);
-    }
-    m.a = (const char *)z->p + (size_t)n0 * (size_t)x->p_bytes; m.a_seg = (size_t)(KVS__BS * x->p_bytes);
-    m.seg = z->v_tile; m.w_step = (size_t)(x->Dv / 16) * x->lanes;
-    m.n_seg = blocks; m.n_step = KVS__BS / per; m.n_last = (end - n0 - (blocks - 1) * KVS__BS + per - 1) / per;
-    m.out_stride = (size_t)stride; m.ahead_to = 0;
-    if (next > 0) {                                                           /* beside V come the K tiles of the next chunk */
-        kvs__att_tiles(x, table + KVS__CHUNK / KVS__BS - n0 / KVS__BS, next, u->head / x->G, z->next, NULL);
-        m.ahead_seg = z->next; m.ahead_to = next * m.n_step;
-    }
+    for (int32_t i = 0; i < k->blocks; i++) z->v_tile[i] = kvs__att_k_tile(x, k, i) + (size_t)x->a->kv->n_kv_heads * x->tile;
+    for (int32_t i = 0; i < ahead; i++) z->next[i] = kvs__att_k_tile(x, next, i);
+    m.R = R; m.a = (const char *)z->p + (size_t)k->n0 * (size_t)x->p_bytes; m.a_seg = (size_t)(KVS__BS * x->p_bytes);
+    m.seg = z->v_tile; m.w_step = (size_t)(x->Dv / 16) * x->lanes; m.out_stride = (size_t)(x->Dv + 2);
+    m.n_seg = k->blocks; m.n_step = KVS__BS / per; m.n_last = (k->end - k->n0 - (k->blocks - 1) * KVS__BS + per - 1) / per;
+    m.ahead_seg = z->next; m.ahead_to = ahead * m.n_step;
     for (int32_t d = 0; d < x->Dv / 16; d += m.NV) {
         m.NV = KVS__MIN(8, x->Dv / 16 - d);
         for (int32_t v = 0; v < m.NV; v++) m.lane[v] = (ptrdiff_t)((size_t)(d + v) * x->lanes);
         m.out = part + 2 + d * 16;
         x->mm(&m);
     }
+}
+
+/* One chunk for all rows of a unit. part: [R]{max, sum, [Dv]}. Only blocks that hold a key some row of the tile sees are read; a row gives
+   keys that it does not see itself weight 0. */
+KVS__INLINE void kvs__att_chunk(const kvs__att *x, const kvs__att_unit *u, const kvs__att_span *k, const kvs__att_span *next, kvs__att_scratch *z,
+                                float *part)
+{
+    const int32_t R = u->n_tok * u->n_head;
+    kvs__att_scores(x, R, k, z);
+    for (int32_t r = 0; r < R; r++) {
+        const int32_t pos = x->c->batch->pos[u->row + r / u->n_head], h = u->head + r % u->n_head;
+        const int32_t v0 = KVS__MAX(kvs__att_lo(x->a, pos) - k->base, k->n0), v1 = KVS__MIN(pos + 1 - k->base, k->end);
+        float *out = part + r * (x->Dv + 2);
+        kvs__att_softmax(x, k, z->s + r * KVS__SEG, (char *)z->p + (size_t)r * KVS__SEG * (size_t)x->p_bytes, v0, v1,
+                         x->a->alibi ? x->a->alibi[h] : 0.0f, k->base - pos, out, out + 1);
+    }
+    kvs__att_values(x, R, k, next, z, part);
 }
 
 /* Folds the result of the next chunk into o[R][KVS__SEG], max[R], sum[R]. o + 0: a chain that summed zeros of the tile's other rows may end
@@ -8858,12 +8917,20 @@ KVS__INLINE void kvs__attend_body(void *arg, int64_t begin, int64_t end, int32_t
 {
     const kvs__att *x = (const kvs__att *)arg;
     kvs__att_scratch *z = &x->c->att[thread];
+    kvs__att_span k = kvs__att_span_of(x, &x->c->unit[begin], x->c->unit[begin].chunk), next;
+    for (int32_t i = 0; i < k.blocks; i++)                       /* nobody fetched the K tiles of the first chunk */
+        for (size_t at = 0; at < x->tile; at += 64) __builtin_prefetch(kvs__att_k_tile(x, &k, i) + at, 0, 2);
     for (int64_t i = begin; i < end; i++) {
         const kvs__att_unit *u = &x->c->unit[i];
+        float *part = u->part ? u->part : z->part;
         kvs__att_load_q(x, u, z);
-        for (int32_t chunk = u->chunk; chunk < u->chunk_end; chunk++) {
-            kvs__att_chunk(x, u, chunk, chunk + 1 < u->chunk_end, z, u->part ? u->part : z->part);
-            if (!u->part) kvs__att_fold(x, u->n_tok * u->n_head, chunk == u->chunk, z->part, z);
+        for (int32_t chunk = u->chunk; chunk < u->chunk_end; chunk++, k = next) {
+            const kvs__att_unit *v = chunk + 1 < u->chunk_end ? u : u + 1;
+            const int more = v == u || i + 1 < end;
+            if (more) next = kvs__att_span_of(x, v, v == u ? chunk + 1 : v->chunk);
+            else next = k;
+            kvs__att_chunk(x, u, &k, more ? &next : NULL, z, part);
+            if (!u->part) kvs__att_fold(x, u->n_tok * u->n_head, chunk == u->chunk, part, z);
         }
         if (!u->part) kvs__att_store(x, u, z);
     }
@@ -8889,8 +8956,8 @@ static int64_t kvs__att_plan(const kvs__att *x, int split)
     const int32_t per_tile = KVS__MIN(x->G, KVS__ROWS), toks = KVS__ROWS / per_tile;
     int64_t n = 0, used = 0;
     for (int32_t s = 0; s < b->S; s++)
-        for (int32_t row = b->q_start[s]; row < b->q_start[s + 1]; row += toks)
-            for (int32_t h = 0; h < x->a->H; h += per_tile - (h % x->G + per_tile > x->G ? h % x->G + per_tile - x->G : 0)) {
+        for (int32_t h = 0; h < x->a->H; h += KVS__MIN(per_tile, x->G - h % x->G))
+            for (int32_t row = b->q_start[s]; row < b->q_start[s + 1]; row += toks) {
                 kvs__att_unit u;
                 memset(&u, 0, sizeof u);
                 u.seq = s; u.row = row; u.n_tok = KVS__MIN(toks, b->q_start[s + 1] - row);
@@ -8932,12 +8999,14 @@ static void kvs__cpu_attention(void *ctx, const kvs_attention_args *a)
     x.bf16 = kv->dtype == KVS_BF16; x.p_bytes = x.bf16 ? c->k->bf16_bytes : 4;
     x.Dh = kv->head_dim; x.Dv = kvs__kv_dv(kv); x.G = a->H / kv->n_kv_heads;
     x.lanes = kv->dtype == KVS_F16 ? 32 : 64;
+    x.page = (size_t)kvs__cpu_page_bytes(kv); x.tile = (size_t)kvs__kv_tile(kv);
+    x.k0 = (const char *)a->pool + kvs__kv_offset(kv, 0, a->layer, 0, 0);
     /* few tiles, as when one long sequence decodes, leave threads idle: then every chunk is a unit of its own */
     const int64_t tiles = (int64_t)c->batch->S * kv->n_kv_heads;
     int64_t n = c->pool->n > 1 && tiles < 4 * (int64_t)c->pool->n && c->batch->T == c->batch->S ? kvs__att_plan(&x, 1) : -1;
     const int split = n >= 0;
     if (!split) n = kvs__att_plan(&x, 0);
-    kvs__pool_run(c->pool, c->k->attend, &x, n, 1, 0);
+    kvs__pool_run(c->pool, c->k->attend, &x, n, 4, 0);
     if (split) kvs__pool_run(c->pool, c->k->merge, &x, n, INT32_MAX, 1);
 }
 
@@ -9942,7 +10011,7 @@ typedef struct kvs__req {
 
 static uint64_t kvs__sched_tokens_held(const kvs__sched *s, int32_t *fill);      /* section inspect */
 
-#define KVS__ERR_SLOTS 16
+#define KVS__ERR_SLOTS 64
 typedef struct kvs__thread_err { pthread_t who; int used; kvs__err e; } kvs__thread_err;
 
 struct kvs_engine {
@@ -10384,11 +10453,13 @@ static kvs_result kvs__req_new(kvs_engine *e, const kvs_prompt *p, const kvs_sam
     return KVS_OK;
 }
 
-static kvs_result kvs__req_queue(kvs_engine *e, kvs__req *q, kvs__err *err)
+/* Hands q over to the thread that steps: from here on q may be gone at any moment. *id: its handle. */
+static kvs_result kvs__req_queue(kvs_engine *e, kvs__req *q, uint32_t *id, kvs__err *err)
 {
     pthread_mutex_lock(&e->lock);
     int failed = kvs__req_register(e, q);
     if (!failed) {
+        *id = q->id;
         q->seed = q->s.seed ? q->s.seed : kvs__mix(e->cfg.seed + 0x9e3779b97f4a7c15ull * ++e->submitted);
         if (e->inbox_tail) e->inbox_tail->next = q; else e->inbox = q;
         e->inbox_tail = q;
@@ -10409,8 +10480,7 @@ KVS_API kvs_result kvs_submit(kvs_engine *e, const kvs_prompt *p, const kvs_samp
     kvs_result r = kvs__req_new(e, p, s, &q, err);
     if (r < 0) return r;
     uint32_t id = 0;
-    r = kvs__req_queue(e, q, err);
-    if (r >= 0) id = q->id;
+    r = kvs__req_queue(e, q, &id, err);
     if (out) out->id = id;
     return r;
 }
@@ -10745,7 +10815,8 @@ static kvs_result kvs__generate_run(kvs_engine *e, const kvs_prompt *p, int n, c
     kvs_result r = KVS_OK;
     for (int i = 0; i < n; i++) {
         kvs_result ri = kvs__req_new(e, &p[i], s, &q[i], err);
-        if (ri >= 0) { q[i]->quiet = 1; ri = kvs__req_queue(e, q[i], err); }
+        uint32_t id;
+        if (ri >= 0) { q[i]->quiet = 1; ri = kvs__req_queue(e, q[i], &id, err); }      /* this thread steps: q[i] stays */
         if (ri < 0) q[i] = NULL;
         for (int k = 0; k < per; k++) {
             kvs_completion *x = &c[i * per + k];
@@ -10942,6 +11013,7 @@ KVS_API size_t kvs_block_table_str(const kvs_engine *e, kvs_request h, int index
 {
     size_t n = 0;
     if (cap) buf[0] = 0;
+    if (!e) return 0;
     pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&e->lock);
     const kvs__req *q = kvs__req_find(e, h);
     const kvs__seq *x = q && index >= 0 && index < q->n ? &q->out[index].seq : NULL;

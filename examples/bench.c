@@ -1,8 +1,8 @@
 /* bench.c - how fast is it, and how fast could it be on this machine at this minute?
 
-   You see: a table. Each row is a way of using the engine; beside the speed stand the limit that physics sets, the share
-   of it that was reached, and what the machine could do just then (bench_probe.h). Nothing is downloaded: the models are
-   shapes with random weights, which take the same time as trained ones.
+   You see: a table. Each row is a way of using the engine; beside the speed stand the limit that physics sets, the
+   share of it that was reached, and what the machine could do just then (bench_probe.h). Nothing is downloaded: the
+   models are shapes with random weights, which take the same time as trained ones.
    Build:   cc -O2 examples/bench.c -o build/bench -lm -lpthread
    Try:     build/bench --quick              under a minute; ends with lines "row NAME VALUE UNIT LIMIT PERCENT"
             build/bench --shape tinyllama-1.1b --rows decode --svg bench.svg
@@ -10,8 +10,8 @@
 
    The rows
        prefill C        one new prompt of C tokens, one token out; at most 512 tokens a step. tok/s counts the prompt
-       decode B @C      B requests with prompts of C tokens of their own. Timed are whole steps that make B tokens, after
-                        the prompts; no prefix cache. Contexts have grown a little by then: the limit uses the true ones
+       decode B @C      B requests with prompts of C tokens of their own. Timed are whole steps that make B tokens,
+                        after the prompts; no prefix cache. Contexts have grown a little: the limit uses the true ones
        mixed N          N requests of 128..768 tokens in and 32..96 out; one arrives every 6 steps, while others run.
                         tok/s counts the output
        TTFT cold C      ms from submit to the first token: C + 32 tokens that nobody has sent before
@@ -21,8 +21,8 @@
        maths  (2 per weight and token, 4 per head element and key) / peak flops
 
    Against another engine, which is run alternately with this one, repetition by repetition. In the command {kind}
-   {batch} {context} {threads} {dtype} stand for the row's; the last number of its last line counts, or the last match of
-   --against-regex. llama.cpp and ik_llama.cpp (older ones: -fa without "on"; decode of one: -p 0 -n 32 -d {context}):
+   {batch} {context} {threads} {dtype} stand for the row's; the last number of its last line counts, or the last match
+   of --against-regex. llama.cpp and ik_llama.cpp (older ones: -fa without "on"; decode of one: -p 0 -n 32 -d {context}):
        build/bench --rows prefill --against-regex '"avg_ts": ([0-9.]+)' \
            --against 'llama-bench -m M.gguf -t {threads} -p {context} -n 0 -fa 1 -r 1 -o json'
        build/bench --rows decode --against-regex '"speed_tg": ([0-9.]+)' \
@@ -179,7 +179,8 @@ static int find_tied(const bench *b)
     char path[4096];
     snprintf(path, sizeof path, "%s/config.json", b->dir);
     char *text = read_text(path), *at = text ? strstr(text, key) : NULL;
-    int tied = at ? at[sizeof key - 1 + strspn(at + sizeof key - 1, ": \t\r\n")] == 't' : !strstr(untied, b->info.architecture);
+    int tied = !strstr(untied, b->info.architecture);
+    if (at) tied = at[sizeof key - 1 + strspn(at + sizeof key - 1, ": \t\r\n")] == 't';
     free(text);
     return tied;
 }
@@ -187,7 +188,10 @@ static int find_tied(const bench *b)
 /* ---- engines: one family of rows shares one ---- */
 
 enum { FAMILY_PREFILL, FAMILY_DECODE, FAMILY_SERVE };
-static int family_of(const row *r) { return r->kind == PREFILL ? FAMILY_PREFILL : r->kind == DECODE ? FAMILY_DECODE : FAMILY_SERVE; }
+static int family_of(const row *r)
+{
+    return r->kind == PREFILL ? FAMILY_PREFILL : r->kind == DECODE ? FAMILY_DECODE : FAMILY_SERVE;
+}
 
 /* Tokens that one request of a decode row may make: the first ones already decode while the last ones prefill. */
 static int decode_room(const bench *b, const row *r)
@@ -330,8 +334,9 @@ static int decode_begin(bench *b, const row *r)
     double t0 = probe_now();
     kvs_stats st;
     b->made = 0;
-    for (int i = 0; i < r->batch; i++) if (submit(b, NULL, r->context, decode_room(b, r), &b->request[i])) return -1;
-    while (tokens != r->batch && more == 1) {          /* the step that ends the last prompt makes a token for everybody */
+    for (int i = 0; i < r->batch; i++)
+        if (submit(b, NULL, r->context, decode_room(b, r), &b->request[i])) return -1;
+    while (tokens != r->batch && more == 1) {   /* the step that ends the last prompt makes a token for everybody */
         more = step(b, &tokens, NULL);
         kvs_stats_get(b->e, &st);
         progress(b, "running", st.running, r->batch);
@@ -384,7 +389,7 @@ static int prompt_sample(bench *b, row *r, sample *s)
     return 0;
 }
 
-/* The lengths are the same in each repetition, the tokens are not. The bytes of prompts are those of the shared steps. */
+/* The lengths are the same in each repetition, the tokens are not. The weights count once for each step. */
 static int mixed_sample(bench *b, row *r, sample *s)
 {
     int done = 0, sent = 0;
@@ -478,7 +483,7 @@ static int skip_row(const bench *b, row *r)
     if (longest(b, r) >= b->info.max_position)
         snprintf(r->note, sizeof r->note, "skipped: the model ends at %d tokens", b->info.max_position);
     else if (pool_bytes(b, r) > b->room)
-        snprintf(r->note, sizeof r->note, "skipped: %.1f GB of KV, %.1f GB free", pool_bytes(b, r) * 1e-9, b->room * 1e-9);
+        snprintf(r->note, sizeof r->note, "skipped: %.1f GB of KV, %.1f free", pool_bytes(b, r) * 1e-9, b->room * 1e-9);
     else if (b->o.seconds > 0 && setup > left)
         snprintf(r->note, sizeof r->note, "skipped: no time left for %.0f s of prompts", setup);
     return r->note[0] != 0;
@@ -486,7 +491,23 @@ static int skip_row(const bench *b, row *r)
 
 static int row_sample(bench *b, row *r, sample *s)
 {
-    return r->kind == DECODE ? decode_sample(b, r, s) : r->kind == MIXED ? mixed_sample(b, r, s) : prompt_sample(b, r, s);
+    if (r->kind == DECODE) return decode_sample(b, r, s);
+    return r->kind == MIXED ? mixed_sample(b, r, s) : prompt_sample(b, r, s);
+}
+
+/* Tokens that a row sends through the model, nearly all in prompts. */
+static double work(const bench *b, const row *r)
+{
+    if (r->kind == DECODE) return r->batch * (r->context + STEPS * b->o.reps);
+    return (b->o.reps + 1.0) * (r->kind == MIXED ? N_MIXED * 512 : r->kind == HIT ? r->context + 2 * TAIL : r->context);
+}
+
+/* When a row should be done: the time that is left, shared by the work that is left. */
+static double row_end(const bench *b, const row *r)
+{
+    double sum = 0, now = probe_now(), left = b->o.seconds - (now - b->start);
+    for (const row *x = r; x < b->rows + b->n_rows; x++) sum += work(b, x);
+    return now + left * work(b, r) / sum;
 }
 
 /* 0: measured, or skipped with a note; -1: an error that ends the program. */
@@ -495,7 +516,7 @@ static int run_row(bench *b, row *r)
     sample warm = {0};
     if (open_engine(b, r)) return -1;
     if (skip_row(b, r)) return 0;
-    double now = probe_now(), until = now + (b->o.seconds - (now - b->start)) / (b->n_rows - b->at);
+    double until = row_end(b, r);
     b->n_wait = 0;
     r->amount = r->kind == PREFILL ? r->context : r->kind == DECODE ? r->batch : 0;
     if (r->kind == DECODE ? decode_begin(b, r) : r->kind != MIXED && prompt_sample(b, r, &warm)) return -1;
@@ -641,7 +662,7 @@ int main(int argc, char **argv)
     b.start = probe_now();
     b.cache = probe_cache_bytes();
     if (parse(argc, argv, &b.o)) { usage(); return 2; }
-    if (b.o.regex && regcomp(&b.regex, b.o.regex, REG_EXTENDED)) { fprintf(stderr, "bench: a bad --against-regex\n"); return 2; }
+    if (b.o.regex && regcomp(&b.regex, b.o.regex, REG_EXTENDED)) { fprintf(stderr, "bench: bad --against-regex\n"); return 2; }
     choose_rows(&b);
     if (!b.n_rows) { fprintf(stderr, "bench: no such row\n"); return 2; }
     int failed = run_all(&b);

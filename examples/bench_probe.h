@@ -1,14 +1,14 @@
-/* bench_probe.h - what this machine can do at this moment, for bench.c. Knows nothing of models and nothing of the engine.
+/* bench_probe.h - what this machine can do at this moment, for bench.c. Knows neither models nor the engine.
 
-   A virtual machine is not the same machine from minute to minute: its processors may be two threads of one core, two cores of one
-   chip or cores of two chips, and neighbours come and go. So three numbers are taken beside every figure, each in milliseconds:
+   A virtual machine is not the same machine from minute to minute: its processors may be two threads of one core, two
+   cores of one chip or cores of two chips, and neighbours come and go. So these are taken beside every figure:
 
-   ping    A cache line sent to another thread and back, in ns. It says where the processors are: tens of ns on one chip, hundreds
-           over two, milliseconds if somebody else is running on them.
+   ping    A cache line sent to another thread and back, in ns. It says where the processors are: tens of ns on one
+           chip, hundreds over two; far more if somebody else is running on them.
    DRAM    Bytes read per second, by one thread and by all, from a buffer several times as large as the cache.
-   peak    Multiply-adds of the widest instruction for the type, by all threads, on registers alone. A multiply-add counts as 2 flops.
+   peak    Multiply-adds of the widest instruction for the type, by all threads, on registers alone; each is 2 flops.
 
-   Each is the median of PROBE_WINDOWS windows, the kinds taking turns. Threads are not pinned: neither are the engine's. */
+   Each is the median of PROBE_WINDOWS windows, the kinds taking turns. Threads are not pinned: nor are the engine's. */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
 
@@ -40,7 +40,7 @@ typedef struct prober {
     probe_peak kind;
     const char *instruction;           /* what peak was measured with */
     char *buffer; size_t region;       /* n_threads regions */
-    size_t cursor[PROBE_MAX_THREADS];  /* reading goes on where the last window ended: a line comes back long after it left the cache */
+    size_t cursor[PROBE_MAX_THREADS];  /* reading goes on where the last window ended, so no line is still in the cache */
 } prober;
 
 static double probe_now(void)
@@ -62,7 +62,7 @@ static double probe_median(double *v, int n)       /* sorts v; 0 if there is non
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
-/* ---- what one thread does: some work, whose amount it returns ---- */
+/* ---- the work of one thread ---- */
 
 #define PROBE_CHUNK (1 << 20)
 
@@ -105,7 +105,7 @@ static uint64_t probe_read(const char *p, size_t n)
     return probe_read_plain(p, n);
 }
 
-/* Twelve chains of multiply-adds, enough to hide the latency of any of these processors. Each function does ROUNDS of them. */
+/* Twelve chains of multiply-adds hide the latency of all processors known to us. A call does ROUNDS of each. */
 #define PROBE_ROUNDS 4096
 #define PROBE_CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
@@ -202,13 +202,16 @@ static double probe_flops_plain(float *sink)
 
 typedef double (*probe_flops_fn)(float *sink);
 
-/* The fastest way to multiply this kind on this machine, and its name. */
+/* The fastest way to multiply this kind on this machine, and what it is called. */
 static probe_flops_fn probe_flops_best(probe_peak kind, const char **name)
 {
 #ifdef PROBE_X86
-    if (kind == PROBE_BF16 && __builtin_cpu_supports("avx512bf16")) { *name = "vdpbf16ps 512"; return probe_flops_bf16; }
-    if (__builtin_cpu_supports("avx512f")) { *name = "f32 FMA 512"; return probe_flops_avx512; }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { *name = "f32 FMA 256"; return probe_flops_avx2; }
+    *name = "vdpbf16ps 512";
+    if (kind == PROBE_BF16 && __builtin_cpu_supports("avx512bf16")) return probe_flops_bf16;
+    *name = "f32 FMA 512";
+    if (__builtin_cpu_supports("avx512f")) return probe_flops_avx512;
+    *name = "f32 FMA 256";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return probe_flops_avx2;
 #endif
     (void)kind;
     *name = "f32, plain C";
@@ -264,7 +267,7 @@ static double probe_rate(prober *p, int n, int reads)
     }
     for (int i = 1; i < n; i++, started++)
         if (pthread_create(&thread[i], NULL, probe_work, &job[i])) break;
-    if (started < n - 1) __atomic_add_fetch(&arrived, n - 1 - started, __ATOMIC_ACQ_REL);     /* nobody waits for who does not come */
+    if (started < n - 1) __atomic_add_fetch(&arrived, n - 1 - started, __ATOMIC_ACQ_REL);   /* nobody waits for those */
     probe_work(&job[0]);
     for (int i = 1; i <= started; i++) pthread_join(thread[i], NULL);
     for (int i = 0; i <= started; i++) sum += job[i].rate;

@@ -1,4 +1,4 @@
-/* bench_report.h - how bench.c shows what it measured: the table, --json, --svg, progress. Starts nothing, measures nothing. */
+/* bench_report.h - how bench.c shows what it measured: the table, --json, --svg, progress. Included by bench.c alone. */
 
 static char *read_text(const char *path)               /* up to a megabyte; NULL if it cannot be read; free it */
 {
@@ -61,7 +61,7 @@ static void print_head(bench *b)
 {
     double load[1] = {0};
     char *text = read_text("/proc/cpuinfo"), *at = text ? strstr(text, "model name") : NULL;
-    if (at && (at = strchr(at, ':')) && at[1]) { at[strcspn(at, "\n")] = 0; snprintf(b->cpu, sizeof b->cpu, "%s", at + 2); }
+    if (at && (at = strchr(at, ':')) && at[1] == ' ') snprintf(b->cpu, sizeof b->cpu, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
     free(text);
     printf("kvserve %s: %s, %s weights, %.1f M parameters\n", KVS_VERSION, b->title, b->dummy ? "random" : "its own",
            (double)b->info.n_params * 1e-6);
@@ -70,8 +70,10 @@ static void print_head(bench *b)
     printf("median, min and max of %d repetitions, the machine measured around each\n", b->o.reps);
     if (getloadavg(load, 1) == 1 && load[0] > 1.2 * b->info.num_threads)
         printf("NOTE: load average %.1f. Other programs run here: the figures are theirs, too\n", load[0]);
-    printf("\n%-17s %8s %7s %7s %8s %-5s %4s %7s %6s %4s\n", "", "", "", "", "limit", "", "% of", "DRAM", "peak", "ping");
-    printf("%-17s %8s %7s %7s %8s %-5s %4s %7s %6s %4s\n", "row", "tok/s", "min", "max", "tok/s", "by", "it", "GB/s", "GF/s", "ns");
+    static const char columns[] = "%-17s %8s %7s %7s %8s %-5s %4s %7s %6s %4s\n";
+    putchar('\n');
+    printf(columns, "", "", "", "", "limit", "", "% of", "DRAM", "peak", "ping");
+    printf(columns, "row", "tok/s", "min", "max", "tok/s", "by", "it", "GB/s", "GF/s", "ns");
 }
 
 static void print_row(const bench *b, const row *r)
@@ -85,7 +87,7 @@ static void print_row(const bench *b, const row *r)
     printf("%-17s %8s %7s %7s %8s %-5s %4.0f %7s %6.0f %4s\n", r->name, digits(r->median, v[0]), digits(r->min, v[1]),
            digits(r->max, v[2]), digits(r->limit, v[3]), bound(r), r->percent, band, r->p.peak * 1e-9, ping);
     if (r->note[0]) printf("  %s\n", r->note);
-    if (r->peer > 0) printf("  the other engine: %s tok/s; kvserve is %.2f times as fast\n", digits(r->peer, v[0]), r->ratio);
+    if (r->peer > 0) printf("  the other engine: %s tok/s; kvserve: %.2f times that\n", digits(r->peer, v[0]), r->ratio);
     else if (b->o.against && r->kind <= DECODE) printf("  the other engine failed, or printed no number\n");
     fflush(stdout);
 }
@@ -119,13 +121,14 @@ static void json_row(FILE *f, const row *r)
     json_string(f, "unit", unit(r));
     json_string(f, "bound", r->by_dram ? "dram" : "maths");
     json_string(f, "note", r->note);
-    fprintf(f, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"limit\": %.6g, \"percent\": %.4g, \"peer\": %.6g, \"ratio\": %.4g,"
-            "\n   \"repetitions\": [", r->median, r->min, r->max, r->limit, r->percent, r->peer, r->ratio);
+    fprintf(f, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"limit\": %.6g, \"percent\": %.4g,\n   \"peer\": %.6g, "
+            "\"ratio\": %.4g, \"repetitions\": [", r->median, r->min, r->max, r->limit, r->percent, r->peer, r->ratio);
     for (int i = 0; i < r->n; i++) {
         const sample *s = &r->s[i];
-        fprintf(f, "%s\n    {\"value\": %.6g, \"limit\": %.6g, \"flops\": %.6g, \"bytes\": %.6g, \"ping_ns\": %.5g, \"dram_one\": %.5g, "
-                "\"dram_all\": %.5g, \"peak\": %.5g, \"peer\": %.6g}", i ? "," : "", value_of(r, s->seconds), value_of(r, s->floor),
-                s->flops, s->bytes, s->p.ping_ns, s->p.dram_one, s->p.dram_all, s->p.peak, s->peer);
+        fprintf(f, "%s\n    {\"value\": %.6g, \"limit\": %.6g, \"flops\": %.6g, \"bytes\": %.6g, ", i ? "," : "",
+                value_of(r, s->seconds), value_of(r, s->floor), s->flops, s->bytes);
+        fprintf(f, "\"ping_ns\": %.5g, \"dram_one\": %.5g, \"dram_all\": %.5g, \"peak\": %.5g, \"peer\": %.6g}",
+                s->p.ping_ns, s->p.dram_one, s->p.dram_all, s->p.peak, s->peer);
     }
     fprintf(f, "]}");
 }
@@ -165,8 +168,9 @@ static void svg_row(FILE *f, const row *r, int y)
     fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"18\" fill=\"none\" stroke=\"#888\"/>\n", SVG_LEFT, y, SVG_WIDE);
     if (peer > 0 && peer < 1.06 * SVG_WIDE)
         fprintf(f, "<rect x=\"%.1f\" y=\"%d\" width=\"3\" height=\"22\" fill=\"#d9480f\"/>\n", SVG_LEFT + peer - 1.5, y - 2);
-    fprintf(f, "<text x=\"%d\" y=\"%d\">%s of %s %s: %.0f %%, %s</text>\n", SVG_LEFT + SVG_WIDE + 26, y + 14,
-            digits(r->median, v[0]), digits(r->limit, v[1]), unit(r), r->percent, bound(r));
+    fprintf(f, r->amount > 0 ? "<text x=\"%d\" y=\"%d\">%s of %s tok/s: %.0f %%, %s</text>\n"
+                             : "<text x=\"%d\" y=\"%d\">%s ms, at best %s: %.0f %%, %s</text>\n",
+            SVG_LEFT + SVG_WIDE + 26, y + 14, digits(r->median, v[0]), digits(r->limit, v[1]), r->percent, bound(r));
 }
 
 static int write_svg(const bench *b, const char *path)
@@ -175,17 +179,23 @@ static int write_svg(const bench *b, const char *path)
     FILE *f = fopen(path, "w");
     if (!f) return -1;
     for (int i = 0; i < b->n_rows; i++) shown += b->rows[i].n > 0;
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 %d\" font-family=\"sans-serif\" font-size=\"13\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", SVG_TOP + SVG_STEP * shown + (b->o.against ? 34 : 12));
-    fprintf(f, "<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">%s, %d threads: speed reached, of what this machine "
-            "allows</text>\n", b->title, b->info.num_threads);
-    fprintf(f, "<text x=\"16\" y=\"50\" fill=\"#555\">Bar: kvserve. Frame: the limit, which is weights and KV through DRAM once, or "
-            "every product at peak speed (maths).</text>\n");
-    for (const row *r = b->rows; r < b->rows + b->n_rows; r++) if (r->n) { svg_row(f, r, y); y += SVG_STEP; }
+    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 %d\" font-family=\"sans-serif\" "
+            "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            SVG_TOP + SVG_STEP * shown + (b->o.against ? 34 : 12));
+    fprintf(f, "<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">%s, %d threads: speed reached, of what this "
+            "machine allows</text>\n", b->title, b->info.num_threads);
+    fprintf(f, "<text x=\"16\" y=\"50\" fill=\"#555\">Blue: kvserve. Frame: the limit, set by memory (DRAM) or by "
+            "arithmetic (maths).</text>\n");
+    for (const row *r = b->rows; r < b->rows + b->n_rows; r++) {
+        if (!r->n) continue;
+        svg_row(f, r, y);
+        y += SVG_STEP;
+    }
     if (b->o.against) {
         fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"3\" height=\"16\" fill=\"#d9480f\"/>\n", SVG_LEFT, y + 6);
         fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"#d9480f\">", SVG_LEFT + 10, y + 19);
-        for (const char *p = b->o.against; *p && *p != ' '; p++) fprintf(f, *p == '<' ? "&lt;" : *p == '&' ? "&amp;" : "%c", *p);
+        for (const char *p = b->o.against; *p && *p != ' '; p++)
+            fprintf(f, *p == '<' ? "&lt;" : *p == '&' ? "&amp;" : "%c", *p);
         fprintf(f, " in the same minutes</text>\n");
     }
     fprintf(f, "</svg>\n");

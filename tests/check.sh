@@ -49,7 +49,7 @@ adopt() {
     if ! have "$cc"; then skip "adopt with $*" "not installed"; return; fi
     # C++ has no exemption for {0} in -Wmissing-field-initializers. The header itself needs no exemption.
     case $cc in *++) quiet=-Wno-missing-field-initializers ;; *) quiet= ;; esac
-    w="$* $WARN $quiet -Werror"
+    w="$* $WARN $quiet -Werror"                           # quiet after WARN: the later one counts
     late=$(echo "$w" | sed 's/std=c11/std=gnu11/')       # strict C11 needs the implementation first: see the manual
     o=$OUT/$(slug "$*")
     A=tests/adopt
