@@ -7620,21 +7620,21 @@ static void kvs__batch_build(kvs__batch *o, kvs__sched *s)
 
    - bf16 weights: activations are rounded to bf16 (nearest even), then for the pairs of K in ascending order
          acc = fma(a0, w0, fma(a1, w1, acc))        the odd element first: what vdpbf16ps does, in f32
-     Plain C gets the same from doubles: a*w of two 8-bit significands is exact in a double, and a sum rounded to 53 bits and then
-     to 24 equals the sum rounded to 24 at once, since 53 >= 2*24 + 2 (Figueroa 1995).
+     Plain C gets the same from doubles: a*w of two 8-bit significands is exact in a double, and a sum rounded to 53
+     bits and then to 24 equals the sum rounded to 24 at once, since 53 >= 2*24 + 2 (Figueroa 1995).
    - f32 and f16 weights: acc = fma(a, w, acc) over K ascending, activations stay f32.
    - linear then adds bias, applies the activation, adds the residual: each rounded on its own, in that order.
-   - attention walks the keys in chunks of 256 at absolute positions. In a chunk: scores by the chains above over Dh, the
-     maximum, p = exp(s - max), the sum of p in 16 lanes (lane = token % 16) then a tree, the sum of p*V by the chains above over
-     the tokens (p rounded to bf16 for a bf16 cache). Chunks are merged in order. Nothing depends on where a row's batch, tile or
-     step began.
+   - attention walks the keys in chunks of 256 at absolute positions. In a chunk: scores by the chains above over Dh,
+     the maximum, p = exp(s - max), the sum of p in 16 lanes (lane = token % 16) then a tree, the sum of p*V by the
+     chains above over the tokens (q and p rounded to bf16 for a bf16 cache). Chunks are merged in order. Nothing
+     depends on where a row's batch, tile or step began.
    - everything else is a loop over elements, mul and add rounded separately, with exp, log, tanh and erf of our own.
      Sums run in 16 lanes, then a tree.
    - x86: denormals are read as zero and flushed to zero, in the pool and, from begin to sync, in the calling thread.
      Elsewhere they are honoured; that is the one difference between machines.
 
-   Work is split over output columns, rows, heads and chunks: never inside a sum. So the number of threads changes no bit.
-   Results that are not finite are not finite on every path; which NaN it is may differ.
+   Work is split over output columns, rows, heads and chunks: never inside a sum. So the number of threads changes no
+   bit. Results that are not finite are not finite on every path; which NaN it is may differ.
 
    Owns: layouts of weights and of KV tiles, scratch, threads. Must not know: models, requests, schedules.
    ==================================================================================================== */
@@ -7643,8 +7643,9 @@ static void kvs__batch_build(kvs__batch *o, kvs__sched *s)
 #  error "kvserve: compile the implementation without -ffast-math (determinism and NaN handling depend on it)"
 #endif
 
-/* a*b + c must stay two roundings although the functions of section 75 may use FMA. In GNU mode gcc contracts by default, also what
-   comes from intrinsics; a header cannot rely on flags. Both pragmas end with section 75. tests/test_cpu.c checks the effect. */
+/* a*b + c must stay two roundings although the functions of section 75 may use FMA. In GNU mode gcc contracts by
+   default, also what comes from intrinsics; a header cannot rely on flags. Both pragmas end with section 75.
+   tests/test_cpu.c checks the effect. */
 #if defined(__clang__)
 #  pragma float_control(push)
 #  pragma STDC FP_CONTRACT OFF
@@ -7707,8 +7708,8 @@ KVS__INLINE float kvs__tanhf(float x)
     return kvs__pick(a < 0.625f, near, kvs__pick(x < 0.0f, -far, far));
 }
 
-/* The normal distribution function (1 + erf(x / sqrt 2)) / 2 within 2.5e-7, from ln(erfc(a) e^(a*a) / t) as a polynomial in
-   t = 1 / (1 + a/2); its left tail keeps a relative error of 1e-5. */
+/* The normal distribution function (1 + erf(x / sqrt 2)) / 2 within 2.5e-7, from ln(erfc(a) e^(a*a) / t) as a
+   polynomial in t = 1 / (1 + a/2); its left tail keeps a relative error of 1e-5. */
 KVS__INLINE float kvs__normcdf(float x)
 {
     float a = fabsf(x) * 0.707106781f, t = 1.0f / (1.0f + 0.5f * a);
@@ -7776,8 +7777,8 @@ KVS__INLINE float kvs__lane_sum(const float *x, int32_t n, float mean, int power
      scores         the whole head; tile [Dh][16 tokens]           one KV block each                  all of Dh, one
      P*V            one KV block each; tile [16 tokens][Dh]        Dh / 16                            16 tokens
 
-   Rows of a lie KVS__SEG elements apart inside a segment: a constant, so that 12 rows need one address register. Elements of a
-   are f32; for bf16 weights rounded to bf16, and stored as bf16 if kvs__kernels.bf16_bytes is 2. */
+   Rows of a lie KVS__SEG elements apart inside a segment: a constant, so that 12 rows need one address register.
+   Elements of a are f32; for bf16 weights rounded to bf16, and stored as bf16 if kvs__kernels.bf16_bytes is 2. */
 
 #define KVS__ROWS  12     /* rows of a tile: 12 x 2 vectors of accumulators fill the registers of AVX-512 best */
 #define KVS__SEG   256
@@ -7821,7 +7822,8 @@ static void kvs__mm_bf16_portable(const kvs__mm *m)
                 for (int32_t i = 0; i < kvs__mm_steps(m, s); i++, a += 8, w += m->w_step) {
                     float a0 = kvs__load_f32(a), a1 = kvs__load_f32(a + 4);
                     for (int l = 0; l < 16; l++) {
-                        float w0 = kvs__bf16_f32(kvs__load_u16(w + 4 * l)), w1 = kvs__bf16_f32(kvs__load_u16(w + 4 * l + 2));
+                        float w0 = kvs__bf16_f32(kvs__load_u16(w + 4 * l));
+                        float w1 = kvs__bf16_f32(kvs__load_u16(w + 4 * l + 2));
                         acc[l] = kvs__fma_bf16(a0, w0, kvs__fma_bf16(a1, w1, acc[l]));
                     }
                 }
@@ -7856,7 +7858,7 @@ typedef void kvs__job(void *arg, int64_t begin, int64_t end, int32_t thread);
 /* What differs between instruction sets. The jobs are the same C, compiled for each. */
 typedef struct kvs__kernels {
     const char *name;
-    int32_t bf16_bytes;                          /* activations that meet bf16 weights: 2 = bf16, 4 = rounded, then f32 again */
+    int32_t bf16_bytes;              /* activations that meet bf16 weights: 2 = bf16, 4 = rounded, then f32 again */
     kvs__mm_fn *mm_f32, *mm_f16, *mm_bf16;
     kvs__job *round_rows, *linear, *norm, *rope, *act_mul, *attend, *merge;
 } kvs__kernels;
@@ -7865,12 +7867,13 @@ typedef struct kvs__kernels {
 static const kvs__kernels *kvs__simd_kernels(kvs_isa isa);
 
 /* ---- threads ----
-   One pool per context: the calling thread and n - 1 workers. A job's unclaimed items are one 64-bit word, next : count; a thread
-   claims a range with one compare-and-swap and reports it as done by adding to `done`. A claim can only succeed on a live job, and
-   a job cannot end before its claims are reported: so a worker that comes late, or is descheduled without a claim, is no
-   concern of anybody. Ranges shrink towards the end of a job, which evens out threads of unequal speed.
-   Workers spin for KVS__SPIN seconds after their last work, then sleep; begin wakes them. (A spinning barrier costs 53 ns on one
-   chip, waking a sleeper 14-60 us; a step has about 200 barriers.) */
+   One pool per context: the calling thread and n - 1 workers. A job's unclaimed items are one 64-bit word (next,
+   count); a thread claims a range with one compare-and-swap and reports it as done by adding to `done`. A claim can
+   only succeed on a live job, and a job cannot end before its claims are reported: so a worker that comes late, or is
+   descheduled without a claim, is no concern of anybody. Ranges shrink towards the end of a job, which evens out
+   threads of unequal speed.
+   Workers spin for KVS__SPIN seconds after their last work, then sleep; begin wakes them. (A spinning barrier costs
+   53 ns on one chip, waking a sleeper 14-60 us; a step has about 200 barriers.) */
 
 #define KVS__MAX_THREADS 256
 #define KVS__SPIN 400e-6
@@ -7906,8 +7909,8 @@ static void kvs__fpu_leave(uint32_t old)
 #endif
 }
 
-/* One turn of a waiting loop. The first turns (about 20 us) only pause; later ones give the core away, since there may be more threads
-   than cores. */
+/* One turn of a waiting loop. The first turns (about 20 us) only pause; later ones give the core away, since there may
+   be more threads than cores. */
 static void kvs__relax(uint32_t turn)
 {
     if (turn > 500) { sched_yield(); return; }
@@ -7923,10 +7926,10 @@ static int kvs__pool_claim(kvs__pool *p, int64_t *begin, int64_t *end)
     for (;;) {
         int64_t next = (int64_t)(w >> 32), left = (int64_t)(w & 0xffffffffu) - next;
         if (left <= 0) return 0;
-        int64_t max_take = __atomic_load_n(&p->max_take, __ATOMIC_RELAXED);   /* may be a later job's: any value will do */
-        int64_t take = KVS__MIN(KVS__MAX(left / (2 * p->n), 1), KVS__MAX(max_take, 1));
-        take = KVS__MIN(take, left);
-        if (__atomic_compare_exchange_n(&p->word, &w, w + ((uint64_t)take << 32), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        int64_t most = __atomic_load_n(&p->max_take, __ATOMIC_RELAXED); /* may be a later job's: any value will do */
+        int64_t take = KVS__MIN(KVS__MAX(left / (2 * p->n), 1), KVS__MAX(most, 1));
+        uint64_t after = w + ((uint64_t)take << 32);
+        if (__atomic_compare_exchange_n(&p->word, &w, after, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             *begin = next; *end = next + take;
             return 1;
         }
@@ -8027,19 +8030,19 @@ static int kvs__pool_open(kvs__pool *p, kvs__worker *w, int32_t n)
 
 /* ---- context and scratch ---- */
 
-/* One tile of attention: n_tok rows of one sequence times n_head query heads that share a KV head, n_tok * n_head <= 12, and the
-   chunks it is to walk. */
+/* One tile of attention: n_tok rows of one sequence times n_head query heads that share a KV head, at most 12 in all,
+   and the chunks it is to walk. */
 typedef struct kvs__att_unit {
     int32_t seq, row, n_tok, head, n_head;
     int32_t chunk, chunk_end;
-    int32_t n_parts;                 /* of a tile split over threads by chunk: in its first unit how many there are, else 0 */
-    float *part;                     /* where the chunk's result goes: [R]{max, sum, [Dv]}; NULL: the unit does the whole tile */
+    int32_t n_parts; /* of a tile split over threads by chunk: in its first unit how many there are, else 0 */
+    float *part;     /* where the chunk's result goes: [R]{[Dv], max, sum, -}; NULL: the unit does the whole tile */
 } kvs__att_unit;
 
 /* Of one thread. Rows lie KVS__SEG apart, see kvs__mm. */
 typedef struct kvs__att_scratch {
     float q[KVS__ROWS * KVS__SEG], s[KVS__ROWS * KVS__SEG], p[KVS__ROWS * KVS__SEG];
-    float o[KVS__ROWS * KVS__SEG], part[KVS__ROWS * (KVS__SEG + 2)];
+    float o[KVS__ROWS * KVS__SEG], part[KVS__ROWS * (KVS__SEG + 16)];
     float max[KVS__ROWS], sum[KVS__ROWS];
     const char *v_tile[KVS__CHUNK / KVS__BS], *next[KVS__CHUNK / KVS__BS];
 } kvs__att_scratch;
@@ -8060,14 +8063,16 @@ typedef struct kvs__cpu {
 } kvs__cpu;
 
 /* Remembers the first failure of a step; sync reports it. */
-#define kvs__cpu_fail(c, ...) do { if (!(c)->failed) kvs__fail(&(c)->err, KVS_ERR_BACKEND, __VA_ARGS__); (c)->failed = 1; } while (0)
+#define kvs__cpu_fail(c, ...) \
+    do { if (!(c)->failed) kvs__fail(&(c)->err, KVS_ERR_BACKEND, __VA_ARGS__); (c)->failed = 1; } while (0)
 
 static void kvs__sample_row(const float *logits, int32_t V, kvs_sample_row *row, float *scratch);   /* section sample */
 static size_t kvs__sample_scratch_floats(int32_t V);
 
 static int64_t kvs__ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Processors this process may run on. On Linux by the system call: its wrapper is hidden from whoever included a system header first. */
+/* Processors this process may run on. On Linux by the system call: its wrapper is hidden from whoever included a system
+   header first. */
 static int32_t kvs__cpu_count(void)
 {
     int32_t n = 0;
@@ -8092,7 +8097,7 @@ static uint64_t kvs__cpu_layout(const kvs_backend_desc *d, kvs__cpu *c, char *ba
     uint64_t T = (uint64_t)KVS__MAX(d->max_tokens, 1), H = (uint64_t)KVS__MAX(d->n_heads, 1);
     uint64_t chunks = (uint64_t)kvs__ceil_div(KVS__MAX(d->max_model_len, 1), KVS__CHUNK);
     uint64_t keys = chunks * KVS__CHUNK;
-    c->max_part = (int64_t)(H * chunks * (KVS__SEG + 2));
+    c->max_part = (int64_t)(H * chunks * (KVS__SEG + 16));
     c->max_units = (int64_t)(T * H + H * chunks);
     c->row_floats = (size_t)KVS__MAX(keys, (uint64_t)kvs__sample_scratch_floats(d->vocab)) + 16;
     c->row_floats -= c->row_floats % 16;
@@ -8145,7 +8150,9 @@ static kvs_result kvs__cpu_open(const kvs_backend_desc *d, void **ctx, char err[
     kvs__mem mem;
     *ctx = NULL;
     const kvs__kernels *k = kvs__cpu_kernels(d->isa);
-    if (!k) return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: isa %s asked for, which this machine or build does not have", kvs__isa_name(d->isa));
+    if (!k)
+        return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: isa %s asked for, which this machine or build does not have",
+                         kvs__isa_name(d->isa));
     kvs__mem_init(&mem, d->allocator);
     kvs__cpu *c = (kvs__cpu *)kvs__alloc(&mem, 1, sizeof *c);
     if (!c) return kvs__fail(e, KVS_ERR_MEMORY, "cpu: out of memory");
@@ -8192,14 +8199,22 @@ static void *kvs__cpu_alloc(void *ctx, uint64_t bytes)
     kvs__cpu *c = (kvs__cpu *)ctx;
     char *p = bytes < SIZE_MAX ? (char *)kvs__alloc_raw(&c->mem, (size_t)bytes, 1) : NULL;
 #if defined(MADV_HUGEPAGE)                       /* weights and KV are read in strides: +10 % at one row */
-    const uintptr_t huge = 2u << 20, from = ((uintptr_t)p + huge - 1) & ~(huge - 1), to = ((uintptr_t)p + (uintptr_t)bytes) & ~(huge - 1);
+    const uintptr_t huge = 2u << 20, from = ((uintptr_t)p + huge - 1) & ~(huge - 1);
+    const uintptr_t to = ((uintptr_t)p + (uintptr_t)bytes) & ~(huge - 1);
     if (p && bytes >= 2 * huge && to > from) (void)madvise((void *)from, (size_t)(to - from), MADV_HUGEPAGE);
 #endif
     return p;
 }
 static void kvs__cpu_free(void *ctx, void *p) { kvs__free(&((kvs__cpu *)ctx)->mem, p); }
-static void kvs__cpu_upload(void *ctx, void *dst, const void *host, uint64_t n) { (void)ctx; if (n) memcpy(dst, host, (size_t)n); }
-static void kvs__cpu_download(void *ctx, void *host, const void *src, uint64_t n) { (void)ctx; if (n) memcpy(host, src, (size_t)n); }
+static void kvs__cpu_upload(void *ctx, void *dst, const void *host, uint64_t n)
+{
+    (void)ctx;
+    if (n) memcpy(dst, host, (size_t)n);
+}
+static void kvs__cpu_download(void *ctx, void *host, const void *src, uint64_t n)
+{
+    kvs__cpu_upload(ctx, host, src, n);
+}
 
 static void kvs__cpu_begin(void *ctx, const kvs_batch *b)
 {
@@ -8239,6 +8254,12 @@ static void kvs__store_elem(char *dst, kvs_dtype t, float x)
     else memcpy(dst, &h, 2);
 }
 
+/* Where element (row, col) of a weight of kind ROWS lies. */
+static const char *kvs__weight_at(const kvs_weight *w, int64_t row, int64_t col)
+{
+    return (const char *)w->data + (row * w->row_stride + col) * (int64_t)kvs__dtype_size(w->dtype);
+}
+
 static int kvs__rows_view(const kvs_weight_desc *w)
 {
     return w->kind == KVS_WEIGHT_ROWS && w->n_parts == 1 && !w->parts[0].row_map && w->parts[0].col_stride == 1 &&
@@ -8256,7 +8277,8 @@ static uint64_t kvs__cpu_weight_bytes(const kvs_weight_desc *w)
     if (w->n <= 0 || w->k <= 0 || w->k >= INT32_MAX / 2) return 0;
     switch (w->kind) {
         case KVS_WEIGHT_LINEAR: return (uint64_t)kvs__ceil_div(w->n, 32) * kvs__panel_bytes(w->dtype, w->k);
-        case KVS_WEIGHT_ROWS:   return kvs__rows_view(w) ? 0 : (uint64_t)w->n * (uint64_t)w->k * kvs__dtype_size(w->dtype);
+        case KVS_WEIGHT_ROWS:
+            return kvs__rows_view(w) ? 0 : (uint64_t)w->n * (uint64_t)w->k * kvs__dtype_size(w->dtype);
         case KVS_WEIGHT_VECTOR: return (uint64_t)w->k * 4;
         default: return 0;
     }
@@ -8275,13 +8297,16 @@ static const kvs_weight_part *kvs__pack_row(const kvs_weight_desc *w, int32_t r,
 }
 
 /* Columns k0.. of output row r into lane n of a panel: dst is the panel. tmp: 64 floats. */
-static void kvs__pack_strip(const kvs_weight_desc *w, const kvs_weight_part *p, const char *row, int32_t n, int32_t k0, char *dst)
+static void kvs__pack_strip(const kvs_weight_desc *w, const kvs_weight_part *p, const char *row, int32_t n, int32_t k0,
+                            char *dst)
 {
     const int32_t count = KVS__MIN(64, w->k - k0);
     const int64_t size = (int64_t)kvs__dtype_size(w->dtype);
     float tmp[64];
-    if (w->dtype == KVS_BF16 && p->dtype == KVS_BF16 && p->col_stride == 1 && count == 64) {       /* the usual case: copy pairs */
-        for (int32_t i = 0; i < 32; i++) memcpy(dst + ((int64_t)(k0 / 2 + i) * 32 + n) * 4, row + (int64_t)k0 * 2 + i * 4, 4);
+    if (w->dtype == KVS_BF16 && p->dtype == KVS_BF16 && p->col_stride == 1 && count == 64) {  /* the usual case */
+        dst += ((int64_t)k0 / 2 * 32 + n) * 4;
+        row += (int64_t)k0 * 2;
+        for (int32_t i = 0; i < 32; i++) memcpy(dst + i * 128, row + i * 4, 4);               /* pairs */
         return;
     }
     kvs__load_row(tmp, row + k0 * p->col_stride * (int64_t)kvs__dtype_size(p->dtype), p->dtype, p->col_stride, count);
@@ -8291,7 +8316,7 @@ static void kvs__pack_strip(const kvs_weight_desc *w, const kvs_weight_part *p, 
     }
 }
 
-/* Items: panels. [K/2][32][2] for bf16, [K][32] else; zero in the columns beyond N and, with odd K, in the last half pair. */
+/* Items: panels. [K/2][32][2] for bf16, [K][32] else; zero beyond column N and, with odd K, in the last half pair. */
 static void kvs__pack_panels(void *arg, int64_t begin, int64_t end, int32_t thread)
 {
     const kvs__pack_arg *a = (const kvs__pack_arg *)arg;
@@ -8305,7 +8330,7 @@ static void kvs__pack_panels(void *arg, int64_t begin, int64_t end, int32_t thre
         const char *row[32];
         const kvs_weight_part *part[32];
         for (int32_t n = 0; n < lanes; n++) part[n] = kvs__pack_row(w, (int32_t)(panel * 32) + n, &row[n]);
-        for (int32_t k0 = 0; k0 < w->k; k0 += 64)        /* strips of 64 x 32, so that the scattered writes stay in L1 */
+        for (int32_t k0 = 0; k0 < w->k; k0 += 64) /* strips of 64 x 32, so that the scattered writes stay in L1 */
             for (int32_t n = 0; n < lanes; n++) kvs__pack_strip(w, part[n], row[n], n, k0, dst);
     }
 }
@@ -8328,7 +8353,7 @@ static void kvs__pack_rows(void *arg, int64_t begin, int64_t end, int32_t thread
     }
 }
 
-/* The parts of a vector are columns: element i is (row i, column 0). A fused bias has several, row_map may permute them. */
+/* The parts of a vector are columns: element i is (row i, column 0). A fused bias has several, maybe permuted. */
 static void kvs__pack_vector(const kvs_weight_desc *w, float *out)
 {
     for (int32_t i = 0; i < w->k; i++) {
@@ -8346,14 +8371,18 @@ static kvs_result kvs__pack_check(const kvs_weight_desc *w, kvs__err *e)
         return kvs__fail(e, KVS_ERR_INVALID, "cpu: weight of shape [%d, %d] in %d parts", w->n, w->k, w->n_parts);
     for (int32_t i = 0; i < w->n_parts; i++) {
         if (!kvs__is_float(w->parts[i].dtype))
-            return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: weight stored as %s, expected f32, f16 or bf16", kvs__dtype_name(w->parts[i].dtype));
-        if (w->parts[i].rows < 0) return kvs__fail(e, KVS_ERR_INVALID, "cpu: a weight part of %d rows", w->parts[i].rows);
+            return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: weight stored as %s, expected f32, f16 or bf16",
+                             kvs__dtype_name(w->parts[i].dtype));
+        if (w->parts[i].rows < 0)
+            return kvs__fail(e, KVS_ERR_INVALID, "cpu: a weight part of %d rows", w->parts[i].rows);
         rows += w->parts[i].rows;
     }
     if (rows != want)
-        return kvs__fail(e, KVS_ERR_INVALID, "cpu: the parts of a weight have %lld rows, expected %lld", (long long)rows, (long long)want);
+        return kvs__fail(e, KVS_ERR_INVALID, "cpu: the parts of a weight have %lld rows, expected %lld",
+                         (long long)rows, (long long)want);
     if (w->kind != KVS_WEIGHT_VECTOR && !kvs__rows_view(w) && !kvs__is_float(w->dtype))
-        return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: weights as %s in memory, expected f32, f16 or bf16", kvs__dtype_name(w->dtype));
+        return kvs__fail(e, KVS_ERR_UNSUPPORTED, "cpu: weights as %s in memory, expected f32, f16 or bf16",
+                         kvs__dtype_name(w->dtype));
     return KVS_OK;
 }
 
@@ -8372,7 +8401,8 @@ static kvs_result kvs__cpu_pack(void *ctx, const kvs_weight_desc *w, kvs_weight 
         return KVS_OK;
     }
     out->data = kvs__cpu_alloc(c, out->bytes);
-    if (!out->data) return kvs__fail(e, KVS_ERR_MEMORY, "cpu: no memory for a weight of %.1f MB", (double)out->bytes / 1e6);
+    if (!out->data)
+        return kvs__fail(e, KVS_ERR_MEMORY, "cpu: no memory for a weight of %.1f MB", (double)out->bytes / 1e6);
     kvs__pack_arg a = {w, (char *)out->data};
     if (w->kind == KVS_WEIGHT_VECTOR) { kvs__pack_vector(w, (float *)out->data); out->dtype = KVS_F32; }
     else if (w->kind == KVS_WEIGHT_ROWS) kvs__pool_run(c->pool, kvs__pack_rows, &a, w->n, INT32_MAX, 0);
@@ -8384,7 +8414,7 @@ static kvs_result kvs__cpu_pack(void *ctx, const kvs_weight_desc *w, kvs_weight 
    Below KVS__SMALL elements one thread is quicker than two. */
 
 #define KVS__SMALL 8192
-typedef struct kvs__op { kvs__cpu *c; const void *a; } kvs__op;   /* the argument of most jobs: a is the op's own struct */
+typedef struct kvs__op { kvs__cpu *c; const void *a; } kvs__op;     /* of most jobs: a is the op's argument struct */
 
 static const float *kvs__row(const void *base, int64_t stride, int64_t r) { return (const float *)base + r * stride; }
 static float *kvs__row_mut(void *base, int64_t stride, int64_t r) { return (float *)base + r * stride; }
@@ -8402,11 +8432,10 @@ static void kvs__embed_rows(void *arg, int64_t begin, int64_t end, int32_t threa
         for (int32_t i = 0; i < width; i += 64) {
             const int32_t n = KVS__MIN(64, width - i);
             const kvs_weight *w = a->table, *p = a->pos_table;
-            if (w) kvs__load_row(x + i, (const char *)w->data + (b->token[t] * w->row_stride + i) * (int64_t)kvs__dtype_size(w->dtype), w->dtype, 1, n);
+            if (w) kvs__load_row(x + i, kvs__weight_at(w, b->token[t], i), w->dtype, 1, n);
             for (int32_t j = 0; j < n; j++) x[i + j] = w ? x[i + j] * a->scale : 0.0f;
             if (!p) continue;
-            int64_t row = (int64_t)b->pos[t] + a->pos_offset;
-            kvs__load_row(tmp, (const char *)p->data + (row * p->row_stride + i) * (int64_t)kvs__dtype_size(p->dtype), p->dtype, 1, n);
+            kvs__load_row(tmp, kvs__weight_at(p, (int64_t)b->pos[t] + a->pos_offset, i), p->dtype, 1, n);
             for (int32_t j = 0; j < n; j++) x[i + j] += tmp[j];
         }
     }
@@ -8417,7 +8446,8 @@ static void kvs__cpu_embed(void *ctx, const kvs_embed_args *a)
     kvs__cpu *c = (kvs__cpu *)ctx;
     kvs__op o = {c, a};
     if (c->failed) return;
-    kvs__pool_run(c->pool, kvs__embed_rows, &o, c->batch->T, INT32_MAX, (int64_t)c->batch->T * (a->table ? a->table : a->pos_table)->k < KVS__SMALL);
+    const int64_t work = (int64_t)c->batch->T * (a->table ? a->table : a->pos_table)->k;
+    kvs__pool_run(c->pool, kvs__embed_rows, &o, c->batch->T, INT32_MAX, work < KVS__SMALL);
 }
 
 /* Items: rows times heads. rms: y = x / sqrt(mean(x^2) + eps) * w + b. layer: the same of x - mean. */
@@ -8484,7 +8514,8 @@ static void kvs__cpu_rope(void *ctx, const kvs_rope_args *a)
     kvs__cpu *c = (kvs__cpu *)ctx;
     kvs__op o = {c, a};
     if (c->failed) return;
-    kvs__pool_run(c->pool, c->k->rope, &o, c->batch->T, INT32_MAX, (int64_t)c->batch->T * a->heads * a->rot_dim < KVS__SMALL);
+    const int64_t work = (int64_t)c->batch->T * a->heads * a->rot_dim;
+    kvs__pool_run(c->pool, c->k->rope, &o, c->batch->T, INT32_MAX, work < KVS__SMALL);
 }
 
 /* Items: rows. y = act(g) * u, in pieces so that y may be g. */
@@ -8517,16 +8548,21 @@ static void kvs__cpu_gather(void *ctx, const kvs_gather_args *a)
     kvs__cpu *c = (kvs__cpu *)ctx;
     if (c->failed) return;
     for (int32_t i = 0; i < a->n; i++)
-        memcpy(kvs__row_mut(a->y, a->y_stride, i), kvs__row(a->x, a->x_stride, a->rows[i]), (size_t)a->D * sizeof(float));
+        memcpy(kvs__row_mut(a->y, a->y_stride, i), kvs__row(a->x, a->x_stride, a->rows[i]),
+               (size_t)a->D * sizeof(float));
 }
 
 /* ---- linear ----
-   Rows are cut into tiles of nearly equal height, at most 12; the weight into panels of 32 columns. First the rows are rounded and
-   laid out as the multiply kernel wants them, then each (panel, tile) is one call of it. */
+   Rows are cut into tiles of nearly equal height, at most 12; the weight into panels of 32 columns. First the rows are
+   rounded and laid out as the multiply kernel wants them, then each (panel, tile) is one call of it. */
 
 typedef struct kvs__linear { kvs__cpu *c; const kvs_linear_args *a; kvs__mm_fn *mm; int32_t tiles, bf16; } kvs__linear;
 
-static int32_t kvs__tile_row(const kvs__linear *x, int32_t tile) { return (int32_t)((int64_t)x->a->rows * tile / x->tiles); }
+/* First row of a tile. */
+static int32_t kvs__tile_row(const kvs__linear *x, int32_t tile)
+{
+    return (int32_t)((int64_t)x->a->rows * tile / x->tiles);
+}
 
 /* n elements at dst as they meet the weights; with an odd n, bf16 gets a zero beside the last. */
 KVS__INLINE void kvs__round_n(const float *__restrict__ src, int32_t n, char *__restrict__ dst, int bf16, int bytes)
@@ -8554,8 +8590,9 @@ KVS__INLINE void kvs__round_rows_body(void *arg, int64_t begin, int64_t end, int
         char *dst = x->c->a + (int64_t)r0 * segs * KVS__SEG * bytes;
         for (int32_t r = 0; r < R; r++)
             for (int32_t s = 0; s < segs; s++)
-                kvs__round_n(kvs__row(x->a->x, x->a->x_stride, r0 + r) + s * KVS__SEG, KVS__MIN(KVS__SEG, K - s * KVS__SEG),
-                             dst + (int64_t)(s * R + r) * KVS__SEG * bytes, x->bf16, bytes);
+                kvs__round_n(kvs__row(x->a->x, x->a->x_stride, r0 + r) + s * KVS__SEG,
+                             KVS__MIN(KVS__SEG, K - s * KVS__SEG), dst + (int64_t)(s * R + r) * KVS__SEG * bytes,
+                             x->bf16, bytes);
     }
 }
 
@@ -8575,8 +8612,8 @@ KVS__INLINE void kvs__finish_row(const kvs_linear_args *a, int64_t row, int32_t 
     memcpy(y, acc, (size_t)n * sizeof *y);
 }
 
-/* Items: panel * tiles + tile, so that a thread stays on one panel while it goes through the rows. With a single tile of few rows
-   up to 4 panels are computed together: more independent chains to hide the latency of the multiply-adds. */
+/* Items: panel * tiles + tile, so that a thread stays on one panel while it goes through the rows. With a single tile
+   of few rows up to 4 panels are computed together: more chains, which hide the latency of the multiply-adds. */
 KVS__INLINE void kvs__linear_body(void *arg, int64_t begin, int64_t end, int32_t thread)
 {
     const kvs__linear *x = (const kvs__linear *)arg;
@@ -8585,7 +8622,7 @@ KVS__INLINE void kvs__linear_body(void *arg, int64_t begin, int64_t end, int32_t
     const int32_t K = a->w->k, N = a->w->n, segs = (int32_t)kvs__ceil_div(K, KVS__SEG);
     const int32_t bytes = x->bf16 ? x->c->k->bf16_bytes : 4, per = x->bf16 ? 2 : 1;           /* elements of a step */
     const int64_t panel_bytes = (int64_t)kvs__panel_bytes(t, K), half = 16 * per * (int64_t)kvs__dtype_size(t);
-    float out[KVS__ROWS * 32];
+    float out[KVS__ROWS * 32] __attribute__((aligned(64)));
     kvs__mm m;
     (void)thread;
     memset(&m, 0, sizeof m);
@@ -8595,7 +8632,7 @@ KVS__INLINE void kvs__linear_body(void *arg, int64_t begin, int64_t end, int32_t
     for (int64_t i = begin; i < end; ) {
         const int32_t panel = (int32_t)(i / x->tiles), tile = (int32_t)(i % x->tiles);
         const int32_t r0 = kvs__tile_row(x, tile), R = kvs__tile_row(x, tile + 1) - r0;
-        const int32_t most = x->tiles > 1 || !x->bf16 ? 1 : R <= 3 ? 4 : R <= 6 ? 2 : 1, P = (int32_t)KVS__MIN(most, end - i);
+        const int32_t P = (int32_t)KVS__MIN(end - i, x->tiles > 1 || !x->bf16 || R > 6 ? 1 : R > 3 ? 2 : 4);
         m.R = R; m.NV = 2 * P;
         m.a = x->c->a + (int64_t)r0 * segs * KVS__SEG * bytes; m.a_seg = (size_t)R * KVS__SEG * (size_t)bytes;
         m.w = (const char *)a->w->data + panel * panel_bytes;
@@ -8622,27 +8659,35 @@ static void kvs__cpu_linear(void *ctx, const kvs_linear_args *a)
     const kvs_weight *w = a->w;
     if (c->failed || a->rows <= 0) return;
     if (w->kind != KVS_WEIGHT_LINEAR || a->rows > c->d.max_tokens || w->k > c->d.max_k) {
-        kvs__cpu_fail(c, "linear: %d rows of %d, but the scratch is for %d rows of %d", a->rows, w->k, c->d.max_tokens, c->d.max_k);
+        kvs__cpu_fail(c, "linear: %d rows of %d, but the scratch is for %d rows of %d", a->rows, w->k, c->d.max_tokens,
+                      c->d.max_k);
         return;
     }
-    kvs__linear x = {c, a, kvs__mm_of(c->k, w->dtype), (int32_t)kvs__ceil_div(a->rows, KVS__ROWS), w->dtype == KVS_BF16};
-    kvs__pool_run(c->pool, c->k->round_rows, &x, x.tiles, INT32_MAX, (int64_t)a->rows * w->k < KVS__SMALL);
-    kvs__pool_run(c->pool, c->k->linear, &x, kvs__ceil_div(w->n, 32) * x.tiles, INT32_MAX, (int64_t)w->n * w->k < KVS__SMALL);
+    const int32_t tiles = (int32_t)kvs__ceil_div(a->rows, KVS__ROWS);
+    const int64_t in = (int64_t)a->rows * w->k;
+    kvs__linear x = {c, a, kvs__mm_of(c->k, w->dtype), tiles, w->dtype == KVS_BF16};
+    kvs__pool_run(c->pool, c->k->round_rows, &x, tiles, INT32_MAX, in < KVS__SMALL);
+    kvs__pool_run(c->pool, c->k->linear, &x, kvs__ceil_div(w->n, 32) * tiles, INT32_MAX, in * w->n < 4 * KVS__SMALL);
 }
 
 /* ---- the KV cache ----
-   A page is [L][K,V][HKV] tiles, a tile 16 tokens of one head. Inside a tile, so that a vector holds 16 tokens of K or 16 channels of V:
+   A page is [L][K,V][HKV] tiles, a tile 16 tokens of one head. Inside a tile, so that a vector holds 16 tokens of K or
+   16 channels of V:
        f32, f16   K [Dh][16]        V [16][Dv]
        bf16       K [Dh/2][16][2]   V [8][Dv][2]      pairs of channels, pairs of tokens
    Dv is Dh rounded up to 16; the channels beyond Dh are never written and what is computed from them is never used. */
 
 static int32_t kvs__kv_dv(const kvs_kv_desc *kv) { return (kv->head_dim + 15) / 16 * 16; }
 
-static uint64_t kvs__kv_tile(const kvs_kv_desc *kv) { return (uint64_t)kvs__kv_dv(kv) * KVS__BS * kvs__dtype_size(kv->dtype); }
+static uint64_t kvs__kv_tile(const kvs_kv_desc *kv)
+{
+    return (uint64_t)kvs__kv_dv(kv) * KVS__BS * kvs__dtype_size(kv->dtype);
+}
 
 static uint64_t kvs__cpu_page_bytes(const kvs_kv_desc *kv)
 {
-    if (!kvs__is_float(kv->dtype) || kv->block_size != KVS__BS || kv->head_dim < 2 || kv->head_dim > KVS__MAX_DH) return 0;
+    if (!kvs__is_float(kv->dtype) || kv->block_size != KVS__BS || kv->head_dim < 2 || kv->head_dim > KVS__MAX_DH)
+        return 0;
     if (kv->head_dim % 2 || kv->n_layers <= 0 || kv->n_kv_heads <= 0) return 0;
     return 2 * (uint64_t)kv->n_layers * (uint64_t)kv->n_kv_heads * kvs__kv_tile(kv);
 }
@@ -8654,7 +8699,7 @@ static uint64_t kvs__kv_offset(const kvs_kv_desc *kv, int64_t block, int32_t lay
     return (uint64_t)block * kvs__cpu_page_bytes(kv) + tile * kvs__kv_tile(kv);
 }
 
-/* Element index inside a tile. */
+/* Index of (slot, channel d) inside a tile. */
 static int64_t kvs__kv_at(const kvs_kv_desc *kv, int32_t which, int32_t slot, int32_t d)
 {
     const int64_t Dv = kvs__kv_dv(kv), pair = kv->dtype == KVS_BF16;
@@ -8662,8 +8707,9 @@ static int64_t kvs__kv_at(const kvs_kv_desc *kv, int32_t which, int32_t slot, in
     return pair ? (slot / 2 * Dv + d) * 2 + slot % 2 : slot * Dv + d;
 }
 
-/* Items: rows. A V token in an even slot sets its partner to zero: the pair is read as soon as the even one is visible, and zero times
-   what happened to lie there must not be NaN. (Not if the next row writes the partner, perhaps at this moment.) */
+/* Items: rows. A V token in an even slot sets its partner to zero: the pair is read as soon as the even one is visible,
+   and zero times what happened to lie there must not be NaN. (Not if the next row writes the partner, perhaps at this
+   moment.) */
 static void kvs__kv_write_rows(void *arg, int64_t begin, int64_t end, int32_t thread)
 {
     const kvs__op *o = (const kvs__op *)arg;
@@ -8679,9 +8725,13 @@ static void kvs__kv_write_rows(void *arg, int64_t begin, int64_t end, int32_t th
             const int32_t which = i & 1, head = i / 2;
             const float *x = kvs__row(which ? a->v : a->k, a->stride, t) + (int64_t)head * kv->head_dim;
             char *tile = (char *)a->pool + kvs__kv_offset(kv, b->slot[t] / KVS__BS, a->layer, which, head);
-            for (int32_t d = 0; d < kv->head_dim; d++) kvs__store_elem(tile + kvs__kv_at(kv, which, slot, d) * size, kv->dtype, x[d]);
-            if (which && clear)
-                for (int32_t d = 0; d < kv->head_dim; d++) memset(tile + kvs__kv_at(kv, 1, slot + 1, d) * size, 0, (size_t)size);
+            const int64_t at = kvs__kv_at(kv, which, slot, 0), odd = kvs__kv_at(kv, which, slot, 1) - at;
+            const int64_t two = kvs__kv_at(kv, which, slot, 2) - at;         /* from one pair of channels to the next */
+            for (int32_t d = 0; d < kv->head_dim; d++) {
+                char *p = tile + (at + d / 2 * two + d % 2 * odd) * size;
+                kvs__store_elem(p, kv->dtype, x[d]);
+                if (which && clear) memset(p + size, 0, (size_t)size);
+            }
         }
     }
 }
@@ -8718,7 +8768,10 @@ static void kvs__cpu_block_write(void *ctx, void *pool, const kvs_kv_desc *kv, i
    All scores of a row, one softmax over them, one weighted sum. Items: rows times heads. */
 
 /* The keys that the query at pos sees: lo..pos. */
-static int32_t kvs__att_lo(const kvs_attention_args *a, int32_t pos) { return a->window > 0 ? KVS__MAX(0, pos - a->window + 1) : 0; }
+static int32_t kvs__att_lo(const kvs_attention_args *a, int32_t pos)
+{
+    return a->window > 0 ? KVS__MAX(0, pos - a->window + 1) : 0;
+}
 
 /* The score of one key from its dot product. */
 KVS__INLINE float kvs__att_score(const kvs_attention_args *a, float dot, float slope, int32_t distance)
@@ -8729,11 +8782,13 @@ KVS__INLINE float kvs__att_score(const kvs_attention_args *a, float dot, float s
     return s;
 }
 
-static float kvs__kv_load(const kvs_attention_args *a, const int32_t *table, int32_t which, int32_t head, int32_t j, int32_t d)
+static float kvs__kv_load(const kvs_attention_args *a, const int32_t *table, int32_t which, int32_t head, int32_t j,
+                          int32_t d)
 {
     const char *tile = (const char *)a->pool + kvs__kv_offset(a->kv, table[j / KVS__BS], a->layer, which, head);
     float x;
-    kvs__load_row(&x, tile + kvs__kv_at(a->kv, which, j % KVS__BS, d) * (int64_t)kvs__dtype_size(a->kv->dtype), a->kv->dtype, 1, 1);
+    kvs__load_row(&x, tile + kvs__kv_at(a->kv, which, j % KVS__BS, d) * (int64_t)kvs__dtype_size(a->kv->dtype),
+                  a->kv->dtype, 1, 1);
     return x;
 }
 
@@ -8768,10 +8823,10 @@ static void kvs__naive_rows(void *arg, int64_t begin, int64_t end, int32_t threa
 
 typedef struct kvs__att {
     kvs__cpu *c; const kvs_attention_args *a; kvs__mm_fn *mm;
-    int32_t bf16, p_bytes;                   /* how q and p meet the cache: rounded to bf16 or not, bytes of an element */
+    int32_t bf16, p_bytes;               /* how q and p meet the cache: rounded to bf16 or not, bytes of an element */
     int32_t Dh, Dv, G;
-    size_t lanes;                            /* bytes of a vector of the cache: 16 tokens or 16 channels (of pairs, if bf16) */
-    size_t page, tile; const char *k0;       /* bytes of a page and of a tile; the layer's first K tile in block 0 */
+    size_t lanes;                        /* bytes of a vector of the cache: 16 tokens or 16 channels (pairs, if bf16) */
+    size_t page, tile; const char *k0;   /* bytes of a page and of a tile; the layer's first K tile in block 0 */
 } kvs__att;
 
 /* The keys of one chunk that some row of a unit sees: base + n0 .. base + end - 1; n0 is a multiple of 16. */
@@ -8796,10 +8851,11 @@ static const char *kvs__att_k_tile(const kvs__att *x, const kvs__att_span *s, in
     return x->k0 + (size_t)s->table[i] * x->page + (size_t)s->head * x->tile;
 }
 
-/* p = exp(s * scale - m) for keys n0..n1-1, as f32 (kind 0), f32 rounded to bf16 (4) or bf16 (2); lane: sums before that rounding.
-   Meanwhile bytes from..to-1 of the tiles next[] are fetched, one tile for 16 keys; next NULL: none. */
-KVS__INLINE void kvs__att_weights(const float *__restrict__ s, int32_t n0, int32_t n1, float scale, float m, char *__restrict__ p, const int kind,
-                                  float *__restrict__ lane, const char *const *next, size_t from, size_t to)
+/* p = exp(s * scale - m) for keys n0..n1-1, as f32 (kind 0), f32 rounded to bf16 (4) or bf16 (2); lane: sums before
+   that rounding. Meanwhile bytes from..to-1 of the tiles next[] are fetched, one tile for 16 keys; next NULL: none. */
+KVS__INLINE void kvs__att_weights(const float *__restrict__ s, int32_t n0, int32_t n1, float scale, float m,
+                                  char *__restrict__ p, const int kind, float *__restrict__ lane,
+                                  const char *const *next, size_t from, size_t to)
 {
     float *__restrict__ pf = (float *)(void *)p;
     uint16_t *__restrict__ ph = (uint16_t *)(void *)p;
@@ -8808,7 +8864,7 @@ KVS__INLINE void kvs__att_weights(const float *__restrict__ s, int32_t n0, int32
         if (next) for (size_t at = from; at < to; at += 64) __builtin_prefetch(next[(i - n0) / 16] + at, 0, 2);
         for (int l = 0; l < 16; l++) {
             const float e = kvs__expf(s[i + l] * scale - m);
-            const uint32_t u = kvs__f32_u32(e), h = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;     /* e is 0, normal or NaN */
+            const uint32_t u = kvs__f32_u32(e), h = (u + 0x7fffu + (u >> 16 & 1u)) >> 16; /* e is 0, normal or NaN */
             lane[l] += e;
             if (kind == 2) ph[i + l] = (uint16_t)h;
             else pf[i + l] = kind == 4 ? kvs__u32_f32(h << 16) : e;
@@ -8816,10 +8872,12 @@ KVS__INLINE void kvs__att_weights(const float *__restrict__ s, int32_t n0, int32
     }
 }
 
-/* Scores to weights, for one row and the keys of a span, of which it sees v0..v1-1. s is overwritten. p: weights as the kernel wants
-   them, exactly 0 where masked. out: max and sum of the visible ones; sum 0 if there are none. distance: of key 0 of the chunk from the row. */
-KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, float *__restrict__ s, char *__restrict__ p, int32_t v0, int32_t v1,
-                                  float slope, int32_t distance, float *out, const char *const *next, size_t from, size_t to)
+/* Scores to weights, for one row and the keys of a span, of which it sees v0..v1-1. s is overwritten. p: weights as the
+   kernel wants them, exactly 0 where masked. out: max and sum of the visible ones; sum 0 if there are none. distance:
+   of key 0 of the chunk from the row. */
+KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, float *__restrict__ s,
+                                  char *__restrict__ p, int32_t v0, int32_t v1, float slope, int32_t distance,
+                                  float *out, const char *const *next, size_t from, size_t to)
 {
     const kvs_attention_args *a = x->a;
     const int32_t n0 = k->n0, n1 = k->n0 + k->blocks * KVS__BS, kind = !x->bf16 ? 0 : x->p_bytes;
@@ -8839,7 +8897,7 @@ KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, flo
         for (int l = 0; l < 16; l++) lane[l] = s[i + l] > lane[l] ? s[i + l] : lane[l];
     for (int h = 8; h > 0; h /= 2)
         for (int l = 0; l < h; l++) lane[l] = lane[l + h] > lane[l] ? lane[l + h] : lane[l];
-    m = lane[0] * scale;                     /* rounding is monotonic and scale > 0: the same as the maximum of s * scale */
+    m = lane[0] * scale; /* rounding is monotonic and scale > 0: the same as the maximum of s * scale */
     if (kind == 2) kvs__att_weights(s, n0, n1, scale, m, p, 2, lane, next, from, to);
     else if (kind == 4) kvs__att_weights(s, n0, n1, scale, m, p, 4, lane, next, from, to);
     else kvs__att_weights(s, n0, n1, scale, m, p, 0, lane, next, from, to);
@@ -8850,7 +8908,8 @@ KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, flo
 KVS__INLINE void kvs__att_load_q(const kvs__att *x, const kvs__att_unit *u, kvs__att_scratch *z)
 {
     for (int32_t r = 0; r < u->n_tok * u->n_head; r++) {
-        const float *q = kvs__row(x->a->q, x->a->q_stride, u->row + r / u->n_head) + (int64_t)(u->head + r % u->n_head) * x->Dh;
+        const float *q = kvs__row(x->a->q, x->a->q_stride, u->row + r / u->n_head);
+        q += (int64_t)(u->head + r % u->n_head) * x->Dh;
         kvs__round_n(q, x->Dh, (char *)z->q + (size_t)r * KVS__SEG * (size_t)x->p_bytes, x->bf16, x->p_bytes);
     }
 }
@@ -8860,7 +8919,8 @@ static void kvs__att_scores(const kvs__att *x, int32_t R, const kvs__att_span *k
 {
     kvs__mm m;
     memset(&m, 0, sizeof m);
-    m.R = R; m.a = (const char *)z->q; m.w_step = x->lanes; m.n_seg = 1; m.n_last = x->Dh / (x->bf16 ? 2 : 1); m.out_stride = KVS__SEG;
+    m.R = R; m.a = (const char *)z->q; m.w_step = x->lanes; m.out_stride = KVS__SEG;
+    m.n_seg = 1; m.n_last = x->Dh / (x->bf16 ? 2 : 1);
     m.ahead = (ptrdiff_t)((size_t)x->a->kv->n_kv_heads * x->tile); m.ahead_to = INT32_MAX;
     for (int32_t i = 0; i < k->blocks; i += m.NV) {
         m.NV = KVS__MIN(8, k->blocks - i);
@@ -8870,54 +8930,60 @@ static void kvs__att_scores(const kvs__att *x, int32_t R, const kvs__att_span *k
     }
 }
 
-/* part[r] + 2 = p V. Beside V come the second halves of the K tiles of the next span. Tokens after the last visible pair, which may never have
-   been written, are not touched. */
-static void kvs__att_values(const kvs__att *x, int32_t R, const kvs__att_span *k, int more, kvs__att_scratch *z, float *part)
+/* part[r] = p V. Beside V come the second halves of the K tiles of the next span. Tokens after the last visible pair,
+   which may never have been written, are not touched. */
+static void kvs__att_values(const kvs__att *x, int32_t R, const kvs__att_span *k, int more, kvs__att_scratch *z,
+                            float *part)
 {
     const int32_t per = x->bf16 ? 2 : 1;
     kvs__mm m;
     memset(&m, 0, sizeof m);
-    for (int32_t i = 0; i < k->blocks; i++) z->v_tile[i] = kvs__att_k_tile(x, k, i) + (size_t)x->a->kv->n_kv_heads * x->tile;
+    for (int32_t i = 0; i < k->blocks; i++)
+        z->v_tile[i] = kvs__att_k_tile(x, k, i) + (size_t)x->a->kv->n_kv_heads * x->tile;
     m.R = R; m.a = (const char *)z->p + (size_t)k->n0 * (size_t)x->p_bytes; m.a_seg = (size_t)(KVS__BS * x->p_bytes);
-    m.seg = z->v_tile; m.w_step = (size_t)(x->Dv / 16) * x->lanes; m.out_stride = (size_t)(x->Dv + 2);
-    m.n_seg = k->blocks; m.n_step = KVS__BS / per; m.n_last = (k->end - k->n0 - (k->blocks - 1) * KVS__BS + per - 1) / per;
+    m.seg = z->v_tile; m.w_step = (size_t)(x->Dv / 16) * x->lanes; m.out_stride = (size_t)(x->Dv + 16);
+    m.n_seg = k->blocks; m.n_step = KVS__BS / per;
+    m.n_last = (k->end - k->n0 - (k->blocks - 1) * KVS__BS + per - 1) / per;
     if (more) { m.ahead_seg = z->next; m.ahead_from = m.n_step / 2; m.ahead_to = m.n_step; }
     for (int32_t d = 0; d < x->Dv / 16; d += m.NV) {
         m.NV = KVS__MIN(8, x->Dv / 16 - d);
         for (int32_t v = 0; v < m.NV; v++) m.lane[v] = (ptrdiff_t)((size_t)(d + v) * x->lanes);
-        m.out = part + 2 + d * 16;
+        m.out = part + d * 16;
         x->mm(&m);
     }
 }
 
-/* One chunk for all rows of a unit. part: [R]{max, sum, [Dv]}. Only blocks that hold a key some row of the tile sees are read; a row gives
-   keys that it does not see itself weight 0.
-   Memory must not idle: while q K^T runs, V is fetched; during the softmax the first half of next's K tiles, during p V the second.
-   (Without: 11 GB/s of 28 on a Zen 4; fetching only beside q K^T and p V: 15-19.) */
-KVS__INLINE void kvs__att_chunk(const kvs__att *x, const kvs__att_unit *u, const kvs__att_span *k, const kvs__att_span *next, kvs__att_scratch *z,
-                                float *part)
+/* One chunk for all rows of a unit. part: [R]{[Dv], max, sum, 14 unused}. Only blocks that hold a key some row of the
+   tile sees are read; a row gives keys that it does not see itself weight 0.
+   Memory must not idle: while q K^T runs, V is fetched; during the softmax the first half of next's K tiles, during p V
+   the second. On a Zen 4 core that streams 28 GB/s (2 KB tiles in random order: 14; 4 KB: 16), len 2048..4096: without
+   any 10 GB/s, V only 13, K only 11, both 15-19. */
+KVS__INLINE void kvs__att_chunk(const kvs__att *x, const kvs__att_unit *u, const kvs__att_span *k,
+                                const kvs__att_span *next, kvs__att_scratch *z, float *part)
 {
     const int32_t R = u->n_tok * u->n_head;
-    for (int32_t i = 0; next && i < k->blocks; i++) z->next[i] = kvs__att_k_tile(x, next, KVS__MIN(i, next->blocks - 1));
+    for (int32_t i = 0; next && i < k->blocks; i++)
+        z->next[i] = kvs__att_k_tile(x, next, KVS__MIN(i, next->blocks - 1));
     kvs__att_scores(x, R, k, z);
     for (int32_t r = 0; r < R; r++) {
         const int32_t pos = x->c->batch->pos[u->row + r / u->n_head], h = u->head + r % u->n_head;
         const int32_t v0 = KVS__MAX(kvs__att_lo(x->a, pos) - k->base, k->n0), v1 = KVS__MIN(pos + 1 - k->base, k->end);
         kvs__att_softmax(x, k, z->s + r * KVS__SEG, (char *)z->p + (size_t)r * KVS__SEG * (size_t)x->p_bytes, v0, v1,
-                         x->a->alibi ? x->a->alibi[h] : 0.0f, k->base - pos, part + r * (x->Dv + 2),
-                         next ? z->next : NULL, x->tile / 2 * (size_t)r / (size_t)R, x->tile / 2 * (size_t)(r + 1) / (size_t)R);
+                         x->a->alibi ? x->a->alibi[h] : 0.0f, k->base - pos, part + r * (x->Dv + 16) + x->Dv,
+                         next ? z->next : NULL, x->tile / 2 * (size_t)r / (size_t)R,
+                         x->tile / 2 * (size_t)(r + 1) / (size_t)R);
     }
     kvs__att_values(x, R, k, next != NULL, z, part);
 }
 
-/* Folds the result of the next chunk into o[R][KVS__SEG], max[R], sum[R]. o + 0: a chain that summed zeros of the tile's other rows may end
-   in +0 where it would else be -0. */
+/* Folds the result of the next chunk into o[R][KVS__SEG], max[R], sum[R]. o + 0: a chain that summed zeros of the
+   tile's other rows may end in +0 where it would else be -0. */
 KVS__INLINE void kvs__att_fold(const kvs__att *x, int32_t R, int first, const float *part, kvs__att_scratch *z)
 {
-    for (int32_t r = 0; r < R; r++, part += x->Dv + 2) {
+    for (int32_t r = 0; r < R; r++, part += x->Dv + 16) {
         float *__restrict__ o = z->o + r * KVS__SEG;
-        const float *__restrict__ acc = part + 2;
-        const float m = part[0], sum = part[1];
+        const float *__restrict__ acc = part;
+        const float m = part[x->Dv], sum = part[x->Dv + 1];
         if (first) { z->max[r] = -INFINITY; z->sum[r] = 0.0f; }
         if (sum == 0.0f) continue;                                            /* the row sees no key of this chunk */
         if (z->sum[r] == 0.0f) {
@@ -8935,7 +9001,8 @@ KVS__INLINE void kvs__att_store(const kvs__att *x, const kvs__att_unit *u, const
 {
     for (int32_t r = 0; r < u->n_tok * u->n_head; r++) {
         const float *o = z->o + r * KVS__SEG, inv = 1.0f / z->sum[r];
-        float *out = kvs__row_mut(x->a->out, x->a->out_stride, u->row + r / u->n_head) + (int64_t)(u->head + r % u->n_head) * x->Dh;
+        float *out = kvs__row_mut(x->a->out, x->a->out_stride, u->row + r / u->n_head);
+        out += (int64_t)(u->head + r % u->n_head) * x->Dh;
         for (int32_t d = 0; d < x->Dh; d++) out[d] = o[d] * inv;
     }
 }
@@ -8974,8 +9041,8 @@ KVS__INLINE void kvs__merge_body(void *arg, int64_t begin, int64_t end, int32_t 
     }
 }
 
-/* Lists the units; a tile is as many tokens as fit 12 rows with the heads that share a KV head. With split, one unit per chunk.
-   Returns their number, -1 if the lists do not fit (never without split). */
+/* Lists the units; a tile is as many tokens as fit 12 rows with the heads that share a KV head. With split, one unit
+   per chunk. Returns their number, -1 if the lists do not fit (never without split). */
 static int64_t kvs__att_plan(const kvs__att *x, int split)
 {
     const kvs_batch *b = x->c->batch;
@@ -8991,7 +9058,7 @@ static int64_t kvs__att_plan(const kvs__att *x, int split)
                 u.chunk = kvs__att_lo(x->a, b->pos[row]) / KVS__CHUNK;
                 u.chunk_end = b->pos[row + u.n_tok - 1] / KVS__CHUNK + 1;
                 const int32_t parts = split ? u.chunk_end - u.chunk : 1;
-                const int64_t floats = split ? (int64_t)u.n_tok * u.n_head * (x->Dv + 2) : 0;
+                const int64_t floats = split ? (int64_t)u.n_tok * u.n_head * (x->Dv + 16) : 0;
                 if (n + parts > x->c->max_units || used + parts * floats > x->c->max_part) return -1;
                 for (int32_t i = 0; i < parts; i++, n++) {
                     x->c->unit[n] = u;
@@ -9011,7 +9078,8 @@ static void kvs__cpu_attention(void *ctx, const kvs_attention_args *a)
     const kvs_kv_desc *kv = a->kv;
     kvs__op o = {c, a};
     if (c->failed) return;
-    if (!kvs__cpu_page_bytes(kv) || a->H <= 0 || a->H % kv->n_kv_heads || a->H > c->d.n_heads || c->batch->T > c->d.max_tokens) {
+    if (!kvs__cpu_page_bytes(kv) || a->H <= 0 || a->H % kv->n_kv_heads || a->H > c->d.n_heads ||
+        c->batch->T > c->d.max_tokens) {
         kvs__cpu_fail(c, "attention: %d rows, %d heads on %d KV heads of %d %s: more than at open, or not supported",
                       c->batch->T, a->H, kv->n_kv_heads, kv->head_dim, kvs__dtype_name(kv->dtype));
         return;
@@ -9029,9 +9097,9 @@ static void kvs__cpu_attention(void *ctx, const kvs_attention_args *a)
     x.k0 = (const char *)a->pool + kvs__kv_offset(kv, 0, a->layer, 0, 0);
     /* few tiles, as when one long sequence decodes, leave threads idle: then every chunk is a unit of its own */
     const int64_t tiles = (int64_t)c->batch->S * kv->n_kv_heads;
-    int64_t n = c->pool->n > 1 && tiles < 4 * (int64_t)c->pool->n && c->batch->T == c->batch->S ? kvs__att_plan(&x, 1) : -1;
-    const int split = n >= 0;
-    if (!split) n = kvs__att_plan(&x, 0);
+    int split = c->pool->n > 1 && tiles < 4 * (int64_t)c->pool->n && c->batch->T == c->batch->S;
+    int64_t n = split ? kvs__att_plan(&x, 1) : -1;
+    if (n < 0) { split = 0; n = kvs__att_plan(&x, 0); }
     kvs__pool_run(c->pool, c->k->attend, &x, n, 4, 0);
     if (split) kvs__pool_run(c->pool, c->k->merge, &x, n, INT32_MAX, 1);
 }
@@ -9044,7 +9112,8 @@ static void kvs__sample_rows(void *arg, int64_t begin, int64_t end, int32_t thre
     const kvs__op *o = (const kvs__op *)arg;
     const kvs_sample_args *a = (const kvs_sample_args *)o->a;
     for (int64_t i = begin; i < end; i++)
-        kvs__sample_row(kvs__row(a->logits, a->stride, a->rows[i].logit_row), a->V, &a->rows[i], o->c->row_scratch + (size_t)thread * o->c->row_floats);
+        kvs__sample_row(kvs__row(a->logits, a->stride, a->rows[i].logit_row), a->V, &a->rows[i],
+                        o->c->row_scratch + (size_t)thread * o->c->row_floats);
 }
 
 static void kvs__cpu_sample(void *ctx, const kvs_sample_args *a)
@@ -9052,7 +9121,10 @@ static void kvs__cpu_sample(void *ctx, const kvs_sample_args *a)
     kvs__cpu *c = (kvs__cpu *)ctx;
     kvs__op o = {c, a};
     if (c->failed) return;
-    if (a->V > c->d.vocab) { kvs__cpu_fail(c, "sample: vocabulary of %d, but the scratch is for %d", a->V, c->d.vocab); return; }
+    if (a->V > c->d.vocab) {
+        kvs__cpu_fail(c, "sample: vocabulary of %d, but the scratch is for %d", a->V, c->d.vocab);
+        return;
+    }
     kvs__pool_run(c->pool, kvs__sample_rows, &o, a->n_rows, 1, 0);
 }
 
@@ -9060,13 +9132,15 @@ static void kvs__cpu_sample(void *ctx, const kvs_sample_args *a)
 
 /* Compiles the jobs for one instruction set. */
 #define KVS__JOB(name, isa, target) \
-    target static void kvs__##name##_##isa(void *arg, int64_t begin, int64_t end, int32_t thread) { kvs__##name##_body(arg, begin, end, thread); }
+    target static void kvs__##name##_##isa(void *arg, int64_t begin, int64_t end, int32_t thread) \
+    { kvs__##name##_body(arg, begin, end, thread); }
 #define KVS__JOBS(isa, target) \
-    KVS__JOB(round_rows, isa, target) KVS__JOB(linear, isa, target) KVS__JOB(norm, isa, target) KVS__JOB(rope, isa, target) \
-    KVS__JOB(act_mul, isa, target) KVS__JOB(attend, isa, target) KVS__JOB(merge, isa, target)
+    KVS__JOB(round_rows, isa, target) KVS__JOB(linear, isa, target) KVS__JOB(norm, isa, target) \
+    KVS__JOB(rope, isa, target) KVS__JOB(act_mul, isa, target) KVS__JOB(attend, isa, target) \
+    KVS__JOB(merge, isa, target)
 #define KVS__KERNELS(isa, name, bf16_bytes) \
-    {name, bf16_bytes, kvs__mm_f32_##isa, kvs__mm_f16_##isa, kvs__mm_bf16_##isa, kvs__round_rows_##isa, kvs__linear_##isa, \
-     kvs__norm_##isa, kvs__rope_##isa, kvs__act_mul_##isa, kvs__attend_##isa, kvs__merge_##isa}
+    {name, bf16_bytes, kvs__mm_f32_##isa, kvs__mm_f16_##isa, kvs__mm_bf16_##isa, kvs__round_rows_##isa, \
+     kvs__linear_##isa, kvs__norm_##isa, kvs__rope_##isa, kvs__act_mul_##isa, kvs__attend_##isa, kvs__merge_##isa}
 
 KVS__JOBS(portable, )
 
@@ -9088,8 +9162,8 @@ KVS_API const kvs_backend *kvs_cpu_backend(void)
         kvs__cpu_weight_bytes, kvs__cpu_page_bytes, kvs__cpu_scratch_bytes, kvs__cpu_free_memory,
         kvs__cpu_open, kvs__cpu_close, kvs__cpu_isa_name, kvs__cpu_num_threads,
         kvs__cpu_alloc, kvs__cpu_free, kvs__cpu_upload, kvs__cpu_download, kvs__cpu_sync, kvs__cpu_pack,
-        kvs__cpu_begin, kvs__cpu_embed, kvs__cpu_norm, kvs__cpu_linear, kvs__cpu_rope, kvs__cpu_kv_write, kvs__cpu_attention,
-        kvs__cpu_act_mul, kvs__cpu_gather, kvs__cpu_sample,
+        kvs__cpu_begin, kvs__cpu_embed, kvs__cpu_norm, kvs__cpu_linear, kvs__cpu_rope, kvs__cpu_kv_write,
+        kvs__cpu_attention, kvs__cpu_act_mul, kvs__cpu_gather, kvs__cpu_sample,
         kvs__cpu_block_copy, kvs__cpu_block_read, kvs__cpu_block_write
     };
     return &table;
@@ -9098,10 +9172,11 @@ KVS_API const kvs_backend *kvs_cpu_backend(void)
 /* ====================================================================================================
    >>cpu_simd   The multiply kernel for AVX2 and AVX-512, and the jobs of section cpu compiled for both.
 
-   Each kernel runs the chains of the numerics contract, several side by side: R rows times V vectors of accumulators stay in registers over
-   the whole K. R x V is as large as the registers allow: 12 x 2 when there are rows enough, and with few rows more vectors, since a
-   multiply-add takes 4-6 cycles and two can start in each. The functions carry target attributes, so no -march flag is needed; which
-   set runs is decided at open. Owns: instructions. Must not know: what is multiplied.
+   Each kernel runs the chains of the numerics contract, several side by side: R rows times V vectors of accumulators
+   stay in registers over the whole K. R x V is as large as the registers allow: 12 x 2 when there are rows enough, and
+   with few rows more vectors, since a multiply-add takes 4-6 cycles and two can start in each. The functions carry
+   target attributes, so no -march flag is needed; which set runs is decided at open. Owns: instructions. Must not know:
+   what is multiplied.
    ==================================================================================================== */
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -9123,10 +9198,12 @@ enum { KVS__MM_F32, KVS__MM_F16, KVS__MM_BF16 };
 
 static int32_t kvs__load_i32(const char *p) { int32_t i; memcpy(&i, p, 4); return i; }
 
-/* Lines to fetch into L2 with the steps from..to of a segment. (Into L1 they displace what is in use: 12 rows at K 576 fell from 160 to 110
-   GFLOP/s on a Zen 4, without any: 112.) */
+/* Lines to fetch into L2 with the steps from..to of a segment. (Into L1 they displace what is in use: 12 rows at K 576
+   fell from 160 to 110 GFLOP/s on a Zen 4, without any: 112.) */
 #define KVS__AHEAD(step, V) \
-    if ((uint32_t)(step) - from < count) { KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T1); }
+    if ((uint32_t)(step) - from < count) { \
+        KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T1); \
+    }
 
 KVS__T512 KVS__INLINE __m512 kvs__load512(const char *p, const int kind)
 {
@@ -9142,7 +9219,7 @@ KVS__T512 KVS__INLINE __m512 kvs__fma512(__m512 x, __m512 w, __m512 acc, const i
 /* Rows 0..R-1, lane groups v0..v0+V-1. Groups beyond NV repeat the last one and are not stored. */
 KVS__T512 KVS__INLINE void kvs__mm512(const kvs__mm *m, int32_t v0, const int R, const int V, const int kind)
 {
-    const size_t row = KVS__SEG * (kind == KVS__MM_BF16 ? 2 : 4), elem = 4;      /* bytes: of a row of a, of a step of it */
+    const size_t row = KVS__SEG * (kind == KVS__MM_BF16 ? 2 : 4), elem = 4;     /* bytes of a row of a, of a step */
     const uint32_t from = (uint32_t)m->ahead_from, count = (uint32_t)(m->ahead_to - m->ahead_from);
     ptrdiff_t lane[8], ahead = m->ahead;
     __m512 acc[24];
@@ -9154,7 +9231,7 @@ KVS__T512 KVS__INLINE void kvs__mm512(const kvs__mm *m, int32_t v0, const int R,
         if (m->ahead_seg) ahead = m->ahead_seg[s] - w;
         for (int32_t i = 0; i < n; i++, a += elem, w += m->w_step) {
             KVS__AHEAD(i, V)
-            KVS__UNROLL for (int v = 0; v < V; v += 2) {                    /* two vectors, then all rows: 24 + 2 + 1 registers with 12 rows */
+            KVS__UNROLL for (int v = 0; v < V; v += 2) {    /* two vectors, all rows: 24 + 2 + 1 registers at 12 x 2 */
                 const __m512 w0 = kvs__load512(w + lane[v], kind), w1 = kvs__load512(w + lane[v + 1], kind);
                 KVS__UNROLL for (int r = 0; r < R; r++) {
                     const __m512 x = _mm512_castsi512_ps(_mm512_set1_epi32(kvs__load_i32(a + (size_t)r * row)));
@@ -9169,7 +9246,7 @@ KVS__T512 KVS__INLINE void kvs__mm512(const kvs__mm *m, int32_t v0, const int R,
             if (v0 + v < m->NV) _mm512_storeu_ps(m->out + (size_t)r * m->out_stride + 16 * (v0 + v), acc[r * V + v]);
 }
 
-/* Lane groups of one call, by rows: 3 x 8, 6 x 4, 12 x 2. */
+/* Lane groups of one call, by rows: 3 x 8, 6 x 4, 12 x 2. (For f32 two are enough: a chain takes 4 cycles, not 6.) */
 KVS__T512 KVS__INLINE void kvs__mm512_all(const kvs__mm *m, const int kind)
 {
 #define KVS__CASE(r, n) case r: kvs__mm512(m, v, r, n, kind); break;
@@ -9177,10 +9254,12 @@ KVS__T512 KVS__INLINE void kvs__mm512_all(const kvs__mm *m, const int kind)
         take = kind != KVS__MM_BF16 ? 2 : m->R <= 3 && m->NV - v > 4 ? 8 : m->R <= 6 && m->NV - v > 2 ? 4 : 2;
         if (take == 8) switch (m->R) { KVS__CASE(1, 8) KVS__CASE(2, 8) KVS__CASE(3, 8) default: break; }
         else if (take == 4) switch (m->R) {
-            KVS__CASE(1, 4) KVS__CASE(2, 4) KVS__CASE(3, 4) KVS__CASE(4, 4) KVS__CASE(5, 4) KVS__CASE(6, 4) default: break;
+            KVS__CASE(1, 4) KVS__CASE(2, 4) KVS__CASE(3, 4) KVS__CASE(4, 4) KVS__CASE(5, 4) KVS__CASE(6, 4)
+            default: break;
         } else switch (m->R) {
             KVS__CASE(1, 2) KVS__CASE(2, 2) KVS__CASE(3, 2) KVS__CASE(4, 2)  KVS__CASE(5, 2)  KVS__CASE(6, 2)
-            KVS__CASE(7, 2) KVS__CASE(8, 2) KVS__CASE(9, 2) KVS__CASE(10, 2) KVS__CASE(11, 2) KVS__CASE(12, 2) default: break;
+            KVS__CASE(7, 2) KVS__CASE(8, 2) KVS__CASE(9, 2) KVS__CASE(10, 2) KVS__CASE(11, 2) KVS__CASE(12, 2)
+            default: break;
         }
     }
 #undef KVS__CASE
@@ -9201,11 +9280,13 @@ KVS__T256 KVS__INLINE void kvs__load256(const char *p, const int kind, __m256 *w
     *w1 = _mm256_castsi256_ps(_mm256_and_si256(pair, _mm256_set1_epi32((int)0xffff0000u)));
 }
 
-/* The same with half the register width and half the registers: rows r0..r0+R-1, V lane groups of two vectors each, R * V <= 4. A bf16 pair
-   takes two FMAs, the odd element first. */
-KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, const int R, const int V, const int kind)
+/* The same with half the register width and half the registers: rows r0..r0+R-1, V lane groups of two vectors each,
+   R * V <= 4. A bf16 pair takes two FMAs, the odd element first. */
+KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, const int R, const int V,
+                                      const int kind)
 {
     const size_t row = KVS__SEG * 4, elem = kind == KVS__MM_BF16 ? 8 : 4;
+    const int half = kind == KVS__MM_F16 ? 16 : 32;             /* bytes of half a lane group */
     const uint32_t from = (uint32_t)m->ahead_from, count = (uint32_t)(m->ahead_to - m->ahead_from);
     ptrdiff_t lane[4], ahead = m->ahead;
     __m256 acc[8];
@@ -9218,8 +9299,8 @@ KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, 
         for (int32_t i = 0; i < n; i++, a += elem, w += m->w_step) {
             KVS__AHEAD(i, V)
             KVS__UNROLL for (int v = 0; v < V; v++) {
-                __m256 w0[2], w1[2];                                           /* halves of the lane group; w1: odd elements of pairs */
-                KVS__UNROLL for (int h = 0; h < 2; h++) kvs__load256(w + lane[v] + h * (kind == KVS__MM_F16 ? 16 : 32), kind, &w0[h], &w1[h]);
+                __m256 w0[2], w1[2];                    /* halves of the lane group; w1: odd elements of pairs */
+                KVS__UNROLL for (int h = 0; h < 2; h++) kvs__load256(w + lane[v] + h * half, kind, &w0[h], &w1[h]);
                 KVS__UNROLL for (int r = 0; r < R; r++) {
                     __m256 *c = &acc[(r * V + v) * 2];
                     if (kind == KVS__MM_BF16) {
@@ -9234,7 +9315,8 @@ KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, 
     }
     KVS__UNROLL for (int r = 0; r < R; r++)
         KVS__UNROLL for (int v = 0; v < 2 * V; v++)
-            if (v0 + v / 2 < m->NV) _mm256_storeu_ps(m->out + (size_t)(r0 + r) * m->out_stride + 16 * v0 + 8 * v, acc[r * 2 * V + v]);
+            if (v0 + v / 2 < m->NV)
+                _mm256_storeu_ps(m->out + (size_t)(r0 + r) * m->out_stride + 16 * v0 + 8 * v, acc[r * 2 * V + v]);
 }
 
 KVS__T256 KVS__INLINE void kvs__mm256_all(const kvs__mm *m, const int kind)
@@ -9269,8 +9351,9 @@ static const kvs__kernels *kvs__simd_kernels(kvs_isa isa)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !kvs__has_f16c()) return NULL;
     if (isa == KVS_ISA_AVX2) return &avx2;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl")) return NULL;
-    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16") ? &avx512 : NULL;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return NULL;
+    if (!__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq")) return NULL;
+    return __builtin_cpu_supports("avx512bf16") ? &avx512 : NULL;
 }
 
 #else

@@ -98,7 +98,7 @@ typedef struct bench {
     kvs_engine *e;                      /* the engine that is open, */
     const variant *v; int family;       /* what it was opened for, */
     kvs_model_info info; kvs_memory_plan plan; int tied;       /* and what it says of itself */
-    double prefill_rate;                /* tokens/s seen last: foresees the time of a row */
+    double prefill_rate;                /* the best seen, tokens/s: foresees the time of a row */
     double made;                        /* tokens made since the requests of this row started */
     kvs_request request[MAX_BATCH];
     double wait[N_MIXED * MAX_REPS], pace[N_MIXED * MAX_REPS]; int n_wait;
@@ -327,7 +327,20 @@ static double first_token(bench *b, const int32_t *ids, int n, int *cached)
 
 /* ---- the rows ---- */
 
-/* Brings B requests to where all of them decode. */
+/* Time for what a row does before its first repetition, at the best speed seen so far. */
+static double prompt_seconds(const bench *b, const row *r)
+{
+    return r->kind == DECODE && b->prefill_rate > 0 ? r->batch * r->context / b->prefill_rate : 0;
+}
+
+static int out_of_time(const bench *b, double more)
+{
+    return b->o.seconds > 0 && probe_now() + more > b->start + b->o.seconds;
+}
+
+static void saw_prefill(bench *b, double rate) { if (rate > b->prefill_rate) b->prefill_rate = rate; }
+
+/* Brings B requests to where all of them decode. 1: no time for it. */
 static int decode_begin(bench *b, const row *r)
 {
     int tokens = 0, more = 1;
@@ -340,8 +353,9 @@ static int decode_begin(bench *b, const row *r)
         more = step(b, &tokens, NULL);
         kvs_stats_get(b->e, &st);
         progress(b, "running", st.running, r->batch);
+        if (out_of_time(b, 0)) return 1;
     }
-    b->prefill_rate = r->batch * r->context / (probe_now() - t0);
+    saw_prefill(b, r->batch * r->context / (probe_now() - t0));
     return more == 1 ? 0 : fail(b, "requests ended before all of them ran");
 }
 
@@ -385,7 +399,7 @@ static int prompt_sample(bench *b, row *r, sample *s)
     s->seconds = t;
     ask_prompt(b, s, cached, n - cached);
     if (r->kind == HIT) snprintf(r->note, sizeof r->note, "%d of %d tokens found in the prefix cache", cached, n);
-    else b->prefill_rate = n / t;
+    else saw_prefill(b, n / t);
     return 0;
 }
 
@@ -478,14 +492,12 @@ static double peer_run(const bench *b, const row *r)
 /* 1: the row cannot be measured; its note says why. */
 static int skip_row(const bench *b, row *r)
 {
-    double left = b->o.seconds - (probe_now() - b->start);
-    double setup = r->kind == DECODE && b->prefill_rate > 0 ? r->batch * r->context / b->prefill_rate : 0;
     if (longest(b, r) >= b->info.max_position)
         snprintf(r->note, sizeof r->note, "skipped: the model ends at %d tokens", b->info.max_position);
     else if (pool_bytes(b, r) > b->room)
         snprintf(r->note, sizeof r->note, "skipped: %.1f GB of KV, %.1f free", pool_bytes(b, r) * 1e-9, b->room * 1e-9);
-    else if (b->o.seconds > 0 && setup > left)
-        snprintf(r->note, sizeof r->note, "skipped: no time left for %.0f s of prompts", setup);
+    else if (out_of_time(b, prompt_seconds(b, r)))
+        snprintf(r->note, sizeof r->note, "skipped: no time left for %.0f s of prompts", prompt_seconds(b, r));
     return r->note[0] != 0;
 }
 
@@ -495,19 +507,12 @@ static int row_sample(bench *b, row *r, sample *s)
     return r->kind == MIXED ? mixed_sample(b, r, s) : prompt_sample(b, r, s);
 }
 
-/* Tokens that a row sends through the model, nearly all in prompts. */
-static double work(const bench *b, const row *r)
-{
-    if (r->kind == DECODE) return r->batch * (r->context + STEPS * b->o.reps);
-    return (b->o.reps + 1.0) * (r->kind == MIXED ? N_MIXED * 512 : r->kind == HIT ? r->context + 2 * TAIL : r->context);
-}
-
-/* When a row should be done: the time that is left, shared by the work that is left. */
+/* When a row should stop repeating: what is left without the prompts of the rows to come, in equal shares. */
 static double row_end(const bench *b, const row *r)
 {
-    double sum = 0, now = probe_now(), left = b->o.seconds - (now - b->start);
-    for (const row *x = r; x < b->rows + b->n_rows; x++) sum += work(b, x);
-    return now + left * work(b, r) / sum;
+    double now = probe_now(), left = b->o.seconds - (now - b->start);
+    for (const row *x = r + 1; x < b->rows + b->n_rows; x++) if (prompt_seconds(b, x) < left) left -= prompt_seconds(b, x);
+    return now + left / (double)(b->rows + b->n_rows - r);
 }
 
 /* 0: measured, or skipped with a note; -1: an error that ends the program. */
@@ -516,12 +521,15 @@ static int run_row(bench *b, row *r)
     sample warm = {0};
     if (open_engine(b, r)) return -1;
     if (skip_row(b, r)) return 0;
-    double until = row_end(b, r);
     b->n_wait = 0;
     r->amount = r->kind == PREFILL ? r->context : r->kind == DECODE ? r->batch : 0;
-    if (r->kind == DECODE ? decode_begin(b, r) : r->kind != MIXED && prompt_sample(b, r, &warm)) return -1;
+    int begun = r->kind == DECODE ? decode_begin(b, r) : r->kind == MIXED ? 0 : prompt_sample(b, r, &warm);
+    if (begun < 0) return -1;
+    if (begun > 0) { snprintf(r->note, sizeof r->note, "given up: no time left"); return decode_end(b, r); }
+    double until = row_end(b, r);
     probe before = probe_take(&b->prober);
-    for (int i = 0; i < b->o.reps && !(b->o.seconds > 0 && i && probe_now() > until); i++) {
+    for (int i = 0; i < b->o.reps; i++) {
+        if (b->o.seconds > 0 && (i >= 3 ? probe_now() > until : i && out_of_time(b, 0))) break;
         sample *s = &r->s[i];
         progress(b, "repetition", i + 1, b->o.reps);
         if (row_sample(b, r, s)) return -1;
