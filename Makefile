@@ -12,7 +12,7 @@ EXAMPLES = $(patsubst examples/%.c,build/%,$(wildcard examples/*.c))
 TESTS    = $(wildcard tests/*.c tests/*.h)
 SMOLLM2  = models/smollm2-135m-instruct
 
-.PHONY: all run test check smollm2 golden clean help
+.PHONY: all run test bench bench-kv check smollm2 golden clean help
 .DELETE_ON_ERROR:
 
 all: $(EXAMPLES)                ## every example program, into build/; and ./run
@@ -33,6 +33,12 @@ build/tests: $(TESTS) $(HEADER)
 
 test: build/tests               ## all tests; needs a C compiler and make. T=sample runs one suite, T=top_p what matches
 	build/tests $(T)
+
+bench: build/bench              ## speed beside the machine's limits; QUICK=1 ends in under a minute; ARGS="--help" tells more
+	build/bench $(if $(QUICK),--quick) $(ARGS)
+
+bench-kv: build/bench_kv        ## what each idea of KV memory is worth, one added at a time; QUICK=1, ARGS as above
+	build/bench_kv $(if $(QUICK),--quick) $(ARGS)
 
 check:                          ## sanitizers, compilers, fuzzers, documents; skips what is not there. T=asan: one step
 	@WARN="$(WARN)" sh tests/check.sh $(T)

@@ -22,7 +22,7 @@
 
    Against another engine, which is run alternately with this one, repetition by repetition. In the command {kind}
    {batch} {context} {threads} {dtype} stand for the row's; the last number of its last line counts, or the last match
-   of --against-regex. llama.cpp and ik_llama.cpp (older ones: -fa without "on"; decode of one: -p 0 -n 32 -d {context}):
+   of --against-regex. llama.cpp and ik_llama.cpp (older: -fa without "on"; decode of one: -p 0 -n 32 -d {context}):
        build/bench --rows prefill --against-regex '"avg_ts": ([0-9.]+)' \
            --against 'llama-bench -m M.gguf -t {threads} -p {context} -n 0 -fa 1 -r 1 -o json'
        build/bench --rows decode --against-regex '"speed_tg": ([0-9.]+)' \
@@ -34,6 +34,7 @@
 #include "bench_probe.h"
 #include <regex.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #define MAX_REPS   64
 #define MAX_ROWS   64
@@ -68,6 +69,7 @@ typedef struct sample {
     double seconds, flops, bytes;
     probe p;                            /* around it */
     double floor; int by_dram;          /* seconds that it must take at least */
+    double share;                       /* of its threads' time, how much they had a processor for */
     double peer;                        /* tok/s of the other engine just after, or 0 */
 } sample;
 
@@ -77,7 +79,7 @@ typedef struct row {
     char name[32], id[48], note[128];
     int n; sample s[MAX_REPS];
     double amount;                      /* tokens in a unit; 0: the figure is its time in ms */
-    double median, min, max, limit, percent, peer, ratio;      /* of the repetitions */
+    double median, min, max, limit, percent, share, peer, ratio;       /* of the repetitions */
     probe p; int by_dram;
 } row;
 
@@ -489,6 +491,13 @@ static double peer_run(const bench *b, const row *r)
 
 /* ---- one row ---- */
 
+static double cpu_seconds(void)                        /* of all threads; those that wait for others in a step spin, and count */
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
 /* 1: the row cannot be measured; its note says why. */
 static int skip_row(const bench *b, row *r)
 {
@@ -532,7 +541,9 @@ static int run_row(bench *b, row *r)
         if (b->o.seconds > 0 && (i >= 3 ? probe_now() > until : i && out_of_time(b, 0))) break;
         sample *s = &r->s[i];
         progress(b, "repetition", i + 1, b->o.reps);
+        double t = probe_now(), cpu = cpu_seconds();
         if (row_sample(b, r, s)) return -1;
+        s->share = (cpu_seconds() - cpu) / ((probe_now() - t) * b->info.num_threads);
         if (b->o.against && r->kind <= DECODE) s->peer = peer_run(b, r);
         probe after = probe_take(&b->prober);
         s->p = probe_mean(before, after);
@@ -588,7 +599,7 @@ static int parse(int argc, char **argv, options *o)
         else return -1;
         i++;
     }
-    if (o->quick && o->seconds <= 0) o->seconds = 40;
+    if (o->quick && o->seconds <= 0) o->seconds = 44;
     return o->reps > 0 && o->reps <= MAX_REPS ? 0 : -1;
 }
 

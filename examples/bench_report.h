@@ -29,12 +29,13 @@ static void summarize(const bench *b, row *r)
         const sample *s = &r->s[i];
         v[0][i] = value_of(r, s->seconds); v[1][i] = value_of(r, s->floor); v[2][i] = 100 * s->floor / s->seconds;
         v[3][i] = s->peer; v[4][i] = s->peer > 0 ? v[0][i] / s->peer : 0;
-        v[5][i] = s->p.ping_ns; v[6][i] = s->p.dram_one; v[7][i] = s->p.dram_all; v[8][i] = s->p.peak;
+        v[5][i] = s->p.ping_ns; v[6][i] = s->p.dram_one; v[7][i] = s->p.dram_all; v[8][i] = s->p.peak; v[9][i] = s->share;
         dram += s->by_dram;
     }
     r->by_dram = 2 * dram > n;
     r->median = probe_median(v[0], n); r->min = v[0][0]; r->max = v[0][n - 1];     /* sorted by now */
     r->limit = probe_median(v[1], n); r->percent = probe_median(v[2], n);
+    r->share = probe_median(v[9], n);
     r->peer = probe_median(v[3], n); r->ratio = probe_median(v[4], n);
     r->p.ping_ns = probe_median(v[5], n); r->p.dram_one = probe_median(v[6], n);
     r->p.dram_all = probe_median(v[7], n); r->p.peak = probe_median(v[8], n);
@@ -59,7 +60,6 @@ static const char *digits(double v, char s[32])        /* three of them, or all 
 
 static void print_head(bench *b)
 {
-    double load[1] = {0};
     char *text = read_text("/proc/cpuinfo"), *at = text ? strstr(text, "model name") : NULL;
     if (at && (at = strchr(at, ':')) && at[1] == ' ') snprintf(b->cpu, sizeof b->cpu, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
     free(text);
@@ -68,8 +68,6 @@ static void print_head(bench *b)
     printf("%s %s, %d threads; %s; peak is of %s\n", b->info.backend, b->info.isa, b->info.num_threads, b->cpu,
            b->prober.instruction);
     printf("median, min and max of %d repetitions, the machine measured around each\n", b->o.reps);
-    if (getloadavg(load, 1) == 1 && load[0] > 1.2 * b->info.num_threads)
-        printf("NOTE: load average %.1f. Other programs run here: the figures are theirs, too\n", load[0]);
     static const char columns[] = "%-17s %8s %7s %7s %8s %-5s %4s %7s %6s %4s\n";
     putchar('\n');
     printf(columns, "", "", "", "", "limit", "", "% of", "DRAM", "peak", "ping");
@@ -86,6 +84,7 @@ static void print_row(const bench *b, const row *r)
     snprintf(ping, sizeof ping, r->p.ping_ns <= 0 ? "-" : r->p.ping_ns < 9999 ? "%.0f" : "busy", r->p.ping_ns);
     printf("%-17s %8s %7s %7s %8s %-5s %4.0f %7s %6.0f %4s\n", r->name, digits(r->median, v[0]), digits(r->min, v[1]),
            digits(r->max, v[2]), digits(r->limit, v[3]), bound(r), r->percent, band, r->p.peak * 1e-9, ping);
+    if (r->share < 0.9) printf("  busy machine: the threads had a processor for %.0f %% of the time\n", 100 * r->share);
     if (r->note[0]) printf("  %s\n", r->note);
     if (r->peer > 0) printf("  the other engine: %s tok/s; kvserve: %.2f times that\n", digits(r->peer, v[0]), r->ratio);
     else if (b->o.against && r->kind <= DECODE) printf("  the other engine failed, or printed no number\n");
@@ -121,14 +120,14 @@ static void json_row(FILE *f, const row *r)
     json_string(f, "unit", unit(r));
     json_string(f, "bound", r->by_dram ? "dram" : "maths");
     json_string(f, "note", r->note);
-    fprintf(f, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"limit\": %.6g, \"percent\": %.4g,\n   \"peer\": %.6g, "
-            "\"ratio\": %.4g, \"repetitions\": [", r->median, r->min, r->max, r->limit, r->percent, r->peer, r->ratio);
+    fprintf(f, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"limit\": %.6g, \"percent\": %.4g,\n   \"share\": %.3g, \"peer\": %.6g, "
+            "\"ratio\": %.4g, \"repetitions\": [", r->median, r->min, r->max, r->limit, r->percent, r->share, r->peer, r->ratio);
     for (int i = 0; i < r->n; i++) {
         const sample *s = &r->s[i];
         fprintf(f, "%s\n    {\"value\": %.6g, \"limit\": %.6g, \"flops\": %.6g, \"bytes\": %.6g, ", i ? "," : "",
                 value_of(r, s->seconds), value_of(r, s->floor), s->flops, s->bytes);
-        fprintf(f, "\"ping_ns\": %.5g, \"dram_one\": %.5g, \"dram_all\": %.5g, \"peak\": %.5g, \"peer\": %.6g}",
-                s->p.ping_ns, s->p.dram_one, s->p.dram_all, s->p.peak, s->peer);
+        fprintf(f, "\"ping_ns\": %.5g, \"dram_one\": %.5g, \"dram_all\": %.5g, \"peak\": %.5g, \"share\": %.3g, \"peer\": %.6g}",
+                s->p.ping_ns, s->p.dram_one, s->p.dram_all, s->p.peak, s->share, s->peer);
     }
     fprintf(f, "]}");
 }
