@@ -10,7 +10,7 @@ LIBS="-lm -lpthread"
 WARN=${WARN:--Wall -Wextra -Wpedantic -Wshadow -Wconversion}
 OUT=build/check
 LIMIT=${LIMIT:-900}                                      # seconds for one program: a hang is a failure, not a wait
-FUZZ=${FUZZ:-200000}                                     # iterations of each fuzzer
+FUZZ=${FUZZ:-200000}                                     # inputs of each fuzzer, or a minute's worth
 # The suites and tests that start threads. The pairs of circumstances of suite determinism take TSan ten minutes and start no others.
 THREADED="cpu engine_threads engine_two engine_generate engine_step determinism_random determinism_small pitfalls"
 passed=0 failed=0
@@ -134,7 +134,7 @@ do_fuzz() {
         [ -e "$f" ] || { skip fuzz "there is no tests/fuzz_*.c"; return; }
         o=$OUT/$(basename "$f" .c)
         step "fuzz: $(basename "$f")" \
-            sh -c "${CC:-cc} -g -O1 $flags $f -o $o $LIBS && $o $FUZZ 1"
+            sh -c "${CC:-cc} -g -O1 $flags $f -o $o $LIBS && $o $FUZZ 1 60"
     done
 }
 

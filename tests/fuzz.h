@@ -7,7 +7,7 @@
        #include "fuzz.h"
 
        cc -g -O1 -fsanitize=address,undefined tests/fuzz_json.c -o build/fuzz_json -lm -lpthread
-       build/fuzz_json [ITERATIONS [SEED]]     mutates the seeds; the same arguments give the same inputs
+       build/fuzz_json [ITERATIONS [SEED [SECONDS]]]    mutates the seeds; the same arguments give the same inputs, as many as time allows
        FUZZ_KEEP=1 build/fuzz_json ...         also leaves each input in build/fuzz.last: after a crash, that is the one
        build/fuzz_json FILE                    runs one input
        clang -g -O1 -fsanitize=fuzzer,address -DFUZZ_LIBFUZZER tests/fuzz_json.c ...      libFuzzer as the driver
@@ -96,7 +96,9 @@ int main(int argc, char **argv)
         fuzz_one(input, n);
         return 0;
     }
-    for (long i = 0; i < iterations; i++) {
+    double until = argc > 3 ? kvs__now() + (double)strtol(argv[3], NULL, 10) : 1e300;
+    long i = 0;
+    for (; i < iterations && kvs__now() < until; i++) {
         size_t seed = fuzz_below(n_seeds);
         n = fuzz_seed(seed, input);
         n_other = fuzz_seed(fuzz_below(n_seeds), other);
@@ -110,7 +112,7 @@ int main(int argc, char **argv)
         fuzz_one(exact, n);
         free(exact);
     }
-    printf("%ld inputs\n", iterations);
+    printf("%ld inputs\n", i);
     return 0;
 }
 #endif
