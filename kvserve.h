@@ -7926,7 +7926,7 @@ static int kvs__pool_claim(kvs__pool *p, int64_t *begin, int64_t *end)
     for (;;) {
         int64_t next = (int64_t)(w >> 32), left = (int64_t)(w & 0xffffffffu) - next;
         if (left <= 0) return 0;
-        int64_t most = __atomic_load_n(&p->max_take, __ATOMIC_RELAXED); /* may be a later job's: any value will do */
+        int64_t most = __atomic_load_n(&p->max_take, __ATOMIC_RELAXED);  /* may be a later job's: any value will do */
         int64_t take = KVS__MIN(KVS__MAX(left / (2 * p->n), 1), KVS__MAX(most, 1));
         uint64_t after = w + ((uint64_t)take << 32);
         if (__atomic_compare_exchange_n(&p->word, &w, after, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -8096,9 +8096,11 @@ static uint64_t kvs__cpu_layout(const kvs_backend_desc *d, kvs__cpu *c, char *ba
     uint64_t n = 0, threads = (uint64_t)kvs__cpu_threads(d);
     uint64_t T = (uint64_t)KVS__MAX(d->max_tokens, 1), H = (uint64_t)KVS__MAX(d->n_heads, 1);
     uint64_t chunks = (uint64_t)kvs__ceil_div(KVS__MAX(d->max_model_len, 1), KVS__CHUNK);
+    uint64_t kv_heads = (uint64_t)KVS__MAX(d->n_kv_heads, 1);
+    uint64_t groups = kv_heads * ((H / kv_heads + KVS__ROWS) / KVS__ROWS);       /* of heads in one tile, at most */
     uint64_t keys = chunks * KVS__CHUNK;
     c->max_part = (int64_t)(H * chunks * (KVS__SEG + 16));
-    c->max_units = (int64_t)(T * H + H * chunks);
+    c->max_units = (int64_t)(T * KVS__MIN(H, groups) + H * chunks);
     c->row_floats = (size_t)KVS__MAX(keys, (uint64_t)kvs__sample_scratch_floats(d->vocab)) + 16;
     c->row_floats -= c->row_floats % 16;
 #define KVS__TAKE(field, type, count) \
@@ -8884,7 +8886,7 @@ KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, flo
     float lane[16], scale = a->scale, m;
     out[0] = -INFINITY; out[1] = 0.0f;
     if (v0 >= v1) { memset(p + (size_t)n0 * (size_t)x->p_bytes, 0, (size_t)(n1 - n0) * (size_t)x->p_bytes); return; }
-    if (a->softcap > 0.0f || a->alibi) {
+    if (a->softcap > 0.0f || a->alibi || !(scale > 0.0f)) {
         for (int32_t i = n0; i < n1; i++) s[i] = s[i] * scale;
         if (a->softcap > 0.0f) for (int32_t i = n0; i < n1; i++) s[i] = a->softcap * kvs__tanhf(s[i] / a->softcap);
         if (a->alibi) for (int32_t i = n0; i < n1; i++) s[i] = s[i] + slope * (float)(distance + i);
@@ -8897,7 +8899,7 @@ KVS__INLINE void kvs__att_softmax(const kvs__att *x, const kvs__att_span *k, flo
         for (int l = 0; l < 16; l++) lane[l] = s[i + l] > lane[l] ? s[i + l] : lane[l];
     for (int h = 8; h > 0; h /= 2)
         for (int l = 0; l < h; l++) lane[l] = lane[l + h] > lane[l] ? lane[l + h] : lane[l];
-    m = lane[0] * scale; /* rounding is monotonic and scale > 0: the same as the maximum of s * scale */
+    m = lane[0] * scale;                     /* the maximum of s * scale, since scale > 0 and rounding is monotonic */
     if (kind == 2) kvs__att_weights(s, n0, n1, scale, m, p, 2, lane, next, from, to);
     else if (kind == 4) kvs__att_weights(s, n0, n1, scale, m, p, 4, lane, next, from, to);
     else kvs__att_weights(s, n0, n1, scale, m, p, 0, lane, next, from, to);
@@ -9042,7 +9044,7 @@ KVS__INLINE void kvs__merge_body(void *arg, int64_t begin, int64_t end, int32_t 
 }
 
 /* Lists the units; a tile is as many tokens as fit 12 rows with the heads that share a KV head. With split, one unit
-   per chunk. Returns their number, -1 if the lists do not fit (never without split). */
+   per chunk. Returns their number, -1 if the lists do not fit. */
 static int64_t kvs__att_plan(const kvs__att *x, int split)
 {
     const kvs_batch *b = x->c->batch;
@@ -9100,6 +9102,7 @@ static void kvs__cpu_attention(void *ctx, const kvs_attention_args *a)
     int split = c->pool->n > 1 && tiles < 4 * (int64_t)c->pool->n && c->batch->T == c->batch->S;
     int64_t n = split ? kvs__att_plan(&x, 1) : -1;
     if (n < 0) { split = 0; n = kvs__att_plan(&x, 0); }
+    if (n < 0) { kvs__cpu_fail(c, "attention: %d rows do not fit the scratch made at open", c->batch->T); return; }
     kvs__pool_run(c->pool, c->k->attend, &x, n, 4, 0);
     if (split) kvs__pool_run(c->pool, c->k->merge, &x, n, INT32_MAX, 1);
 }
@@ -9287,7 +9290,7 @@ KVS__T256 KVS__INLINE void kvs__mm256(const kvs__mm *m, int32_t r0, int32_t v0, 
 {
     const size_t row = KVS__SEG * 4, elem = kind == KVS__MM_BF16 ? 8 : 4;
     const int half = kind == KVS__MM_F16 ? 16 : 32;             /* bytes of half a lane group */
-    const uint32_t from = (uint32_t)m->ahead_from, count = (uint32_t)(m->ahead_to - m->ahead_from);
+    const uint32_t from = (uint32_t)m->ahead_from, count = r0 ? 0 : (uint32_t)(m->ahead_to - m->ahead_from);
     ptrdiff_t lane[4], ahead = m->ahead;
     __m256 acc[8];
     KVS__UNROLL for (int v = 0; v < V; v++) lane[v] = m->lane[KVS__MIN(v0 + v, m->NV - 1)];
