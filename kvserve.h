@@ -9201,8 +9201,8 @@ enum { KVS__MM_F32, KVS__MM_F16, KVS__MM_BF16 };
 
 static int32_t kvs__load_i32(const char *p) { int32_t i; memcpy(&i, p, 4); return i; }
 
-/* Lines to fetch into L2 with the steps from..to of a segment. (Into L1 they displace what is in use: 12 rows at K 576
-   fell from 160 to 110 GFLOP/s on a Zen 4, without any: 112.) */
+/* Lines to fetch into L2 with the steps from..to of a segment. (On a Zen 4, K 576: 12 rows reach 160 GFLOP/s, without
+   any prefetch 112. Into L1 they displace what is in use: 16 rows fell to 112, below the 147 without any.) */
 #define KVS__AHEAD(step, V) \
     if ((uint32_t)(step) - from < count) { \
         KVS__UNROLL for (int v = 0; v < (V); v++) _mm_prefetch(w + lane[v] + ahead, _MM_HINT_T1); \
@@ -9827,7 +9827,7 @@ static void kvs__sample_distance(const float *__restrict__ x, int32_t V, float m
 }
 
 /* w[V] = exp(-d), or 0 beyond the cut. d and w do not overlap. Masks in place of branches, so that compilers make
-   vectors of it (49152 logits, Zen 5 class, gcc 12 -O2: a whole draw takes 95 us, without vectors 250). */
+   vectors of it (49152 logits, Zen 4, gcc 12 -O2: a whole draw takes 95 us, without vectors 250). */
 static void kvs__sample_weigh(const float *__restrict__ d, int32_t V, float cut, float *__restrict__ w)
 {
     for (int32_t i = 0; i < V; i++) {
