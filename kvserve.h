@@ -10147,10 +10147,11 @@ struct kvs_engine {
     kvs__req   *inbox, *inbox_tail;
     int32_t     cancels;                /* requests whose flag may be set */
     uint64_t    submitted;
-    kvs_stats   stats;                  /* as of the end of the last step */
+    kvs_stats   stats;                  /* what others may read: `work` as of the end of the last step, and requests */
     kvs__thread_err err[KVS__ERR_SLOTS];
     uint32_t    err_next;
 
+    kvs_stats   work;                   /* the stepping thread's own counts */
     kvs__out   *ready, *ready_tail;     /* outputs with a piece to poll */
     kvs__req   *dead;                   /* freed when the next step begins */
     int32_t    *scratch;                /* [NB] for checks and counts */
@@ -10327,7 +10328,7 @@ static kvs_result kvs__engine_load(kvs_engine *e, kvs__err *err)
     e->row = (kvs_sample_row *)kvs__alloc(&e->mem, (size_t)c->max_num_seqs, sizeof *e->row);
     e->scratch = (int32_t *)kvs__alloc(&e->mem, (size_t)e->plan.num_blocks, sizeof *e->scratch);
     if (!e->row || !e->scratch) return kvs__fail(err, KVS_ERR_MEMORY, "out of memory for the sampler's rows");
-    e->stats.blocks_total = e->stats.blocks_free = e->plan.num_blocks;
+    e->stats.blocks_total = e->stats.blocks_free = e->work.blocks_total = e->plan.num_blocks;
     e->loaded = 1;
     return KVS_OK;
 }
@@ -10664,8 +10665,8 @@ static void kvs__out_finish(kvs_engine *e, kvs__out *o, kvs_finish why)
         if (n > 0) kvs__buf_put(&o->held, tail, (size_t)n);
         kvs__out_release(o, o->held.n);
     }
-    e->stats.finished++;
-    e->stats.cancelled += why == KVS_FINISH_CANCELLED;
+    e->work.finished++;
+    e->work.cancelled += why == KVS_FINISH_CANCELLED;
     kvs__out_ready(e, o);
 }
 
@@ -10691,7 +10692,7 @@ static void kvs__out_accept(kvs_engine *e, kvs__out *o, const kvs_sample_row *ro
     if (o->logprobs) o->logprobs[at] = row->logprob;
     if (o->top) memcpy(o->top + (size_t)at * (size_t)row->n_top, row->top, (size_t)row->n_top * sizeof *o->top);
     if (o->time_first == 0) o->time_first = kvs__now();
-    e->stats.generated_tokens++;
+    e->work.generated_tokens++;
     kvs__out_ready(e, o);
     int last = at + 1 == q->s.max_tokens || x->n_tokens == x->token_cap, min = at + 1 >= q->s.min_tokens;
     int eos = min && kvs__in_list(q->banned, q->n_banned, row->token);
@@ -10725,7 +10726,7 @@ static void kvs__step_absorb(kvs_engine *e)
         next = q->next;
         q->next = NULL;
         kvs__sched_add(&e->sched, &q->out[0].seq);
-        e->stats.prompt_tokens += (uint64_t)q->out[0].seq.n_prompt;
+        e->work.prompt_tokens += (uint64_t)q->out[0].seq.n_prompt;
     }
     e->inbox = e->inbox_tail = NULL;
     for (size_t i = 0; e->cancels > 0 && i < e->table_cap; i++) {
@@ -10794,23 +10795,23 @@ static kvs_result kvs__step_work(kvs_engine *e, kvs__err *err)
     kvs__batch_build(&e->batch, &e->sched);
     for (int32_t i = 0; i < e->sched.n_step; i++) {
         kvs__req *q = ((kvs__out *)e->sched.step[i]->owner)->req;
-        if (q->time_start == 0) { q->time_start = t0; e->stats.cached_tokens += (uint64_t)q->out[0].seq.n_computed; }
+        if (q->time_start == 0) { q->time_start = t0; e->work.cached_tokens += (uint64_t)q->out[0].seq.n_computed; }
     }
     kvs__step_copies(e);
     kvs_result r = kvs__forward_run(&e->fwd, &e->batch.v, e->row, kvs__step_sample_rows(e), err);
     if (r < 0) { kvs__step_abort(e); return r; }
     kvs__sched_commit(&e->sched);
     kvs__step_copies(e);
-    e->stats.time_forward += kvs__now() - t0;
+    e->work.time_forward += kvs__now() - t0;
     kvs__step_accept(e);
     return KVS_OK;
 }
 
-/* Refreshes what kvs_stats_get reads. Under the lock. */
+/* Publishes the counts for kvs_stats_get. Under the lock. */
 static void kvs__step_stats(kvs_engine *e)
 {
     kvs_blocks_stats b;
-    kvs_stats *s = &e->stats;
+    kvs_stats *s = &e->work;
     kvs_blocks_stats_get(e->blk, &b);
     s->blocks_free = (uint64_t)b.free; s->blocks_cached = (uint64_t)b.cached; s->blocks_used = (uint64_t)b.used;
     s->prefix_queries = b.queries; s->prefix_hits = b.hits; s->evictions = b.evictions;
@@ -10818,6 +10819,8 @@ static void kvs__step_stats(kvs_engine *e)
     s->preemptions = e->sched.preemptions; s->forks = e->sched.forks; s->block_copies = e->sched.block_copies;
     s->tokens_held = kvs__sched_tokens_held(&e->sched, e->scratch);
     s->time_sample = e->fwd.time_sample;
+    s->requests = e->stats.requests;
+    e->stats = *s;
 }
 
 KVS_API kvs_result kvs_step(kvs_engine *e)
@@ -10835,8 +10838,8 @@ KVS_API kvs_result kvs_step(kvs_engine *e)
     else if (e->sched.waiting.count) r = kvs__fail(err, KVS_ERR_CORRUPT, "%d sequences wait and none can run", e->sched.waiting.count);
     else if (!e->ready) r = KVS_IDLE;
     pthread_mutex_lock(&e->lock);
-    if (planned > 0) e->stats.steps++;
-    e->stats.time_step += kvs__now() - t0;
+    if (planned > 0) e->work.steps++;
+    e->work.time_step += kvs__now() - t0;
     kvs__step_stats(e);
     pthread_mutex_unlock(&e->lock);
     return r;

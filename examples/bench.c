@@ -491,7 +491,7 @@ static double peer_run(const bench *b, const row *r)
 
 /* ---- one row ---- */
 
-static double cpu_seconds(void)                        /* of all threads; those that wait for others in a step spin, and count */
+static double cpu_seconds(void)                        /* of all threads; one that waits in a step spins first, and counts */
 {
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
