@@ -81,11 +81,26 @@ static int parse(int argc, char **argv, options *o)
 /* Token ids of a conversation, growing turn by turn. What the user types is encoded as plain text: it cannot forge a control token. */
 typedef struct history { int32_t *ids; size_t n, cap; } history;
 
+static void reserve(history *h, size_t more)
+{
+    if (h->n + more <= h->cap) return;
+    h->cap = (h->n + more) * 2;
+    h->ids = (int32_t *)realloc(h->ids, h->cap * sizeof *h->ids);
+    if (!h->ids) { fprintf(stderr, "out of memory\n"); exit(1); }
+}
+
+static void append(history *h, const int32_t *ids, size_t n)
+{
+    if (!n) return;
+    reserve(h, n);
+    memcpy(h->ids + h->n, ids, n * sizeof *ids);
+    h->n += n;
+}
+
 static void add(history *h, const kvs_tokenizer *t, const char *text, size_t len, int flags)
 {
     size_t room = len + 16;                               /* a byte makes at most one token */
-    if (h->n + room > h->cap) { h->cap = (h->n + room) * 2; h->ids = (int32_t *)realloc(h->ids, h->cap * sizeof *h->ids); }
-    if (!h->ids) { fprintf(stderr, "out of memory\n"); exit(1); }
+    reserve(h, room);
     int64_t n = kvs_tokenizer_encode(t, text, len, flags, h->ids + h->n, room);
     if (n > 0) h->n += (size_t)n;
 }
@@ -110,11 +125,7 @@ static int answer(kvs_engine *e, const kvs_prompt *p, const kvs_sampling *s, his
         while (kvs_poll(e, &o)) {
             fwrite(o.text, 1, o.text_len, stdout);
             fflush(stdout);
-            for (size_t i = 0; h && i < o.n_tokens; i++) {
-                if (h->n == h->cap) h->ids = (int32_t *)realloc(h->ids, (h->cap = h->cap * 2 + 64) * sizeof *h->ids);
-                if (!h->ids) return -1;
-                h->ids[h->n++] = o.tokens[i];
-            }
+            if (h) append(h, o.tokens, o.n_tokens);
             last = o;
             if (!o.finish_reason) kvs_stats_get(e, &st);
         }
@@ -146,10 +157,7 @@ static int chat(kvs_engine *e, const options *o)
         p.tokens = h.ids; p.n_tokens = h.n;
         history said = {NULL, 0, 0};
         failed = answer(e, &p, &o->s, &said);
-        for (size_t i = 0; i < said.n; i++) {                  /* the next turn finds all of this in the prefix cache */
-            if (h.n == h.cap) h.ids = (int32_t *)realloc(h.ids, (h.cap = h.cap * 2 + 64) * sizeof *h.ids);
-            if (h.ids) h.ids[h.n++] = said.ids[i];
-        }
+        append(&h, said.ids, said.n);                          /* the next turn finds all of this in the prefix cache */
         free(said.ids);
         if (o->prompt) break;
     }
